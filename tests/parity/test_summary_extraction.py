@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import skillyard as sy
-from skillyard.evals.arms import skill_arms
-from skillyard.evals.summaries import parts
+from skillyard.evals.arms import parts, skill_arms
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
 from tests.tables import for_each
 

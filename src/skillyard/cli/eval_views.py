@@ -14,8 +14,7 @@ from skillyard.evals.report.values import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
-    from skillyard.evals.layers.plan import Plan
-    from skillyard.evals.layers.runner import EvaluationResult
+    from skillyard.evals.layers.run import EvaluationResult, Plan
     from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison
     from skillyard.evals.report.report import Report
     from skillyard.evals.report.values import Cell, ReportTable

@@ -8,7 +8,7 @@ __all__ = ["extract_json", "extract_summary", "invoke_judge", "remap"]
 
 _MODULES = {
     "extract_json": "judgement.verdicts",
-    "extract_summary": "summaries",
+    "extract_summary": "arms",
     "invoke_judge": "judgement.judge",
     "remap": "judgement.verdicts",
 }
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
 
 
 if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from skillyard.evals.arms import extract_summary as extract_summary
     from skillyard.evals.judgement.judge import invoke_judge as invoke_judge
     from skillyard.evals.judgement.verdicts import extract_json as extract_json
     from skillyard.evals.judgement.verdicts import remap as remap
-    from skillyard.evals.summaries import extract_summary as extract_summary

@@ -7,10 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.summaries import (
-    extract_summary,
-    parts,
-)
+from skillyard.evals.arms import extract_summary, parts
 from tests.property.strategies import blocks, hostile_text, many
 from tests.tables import for_each
 

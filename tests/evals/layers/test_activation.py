@@ -9,8 +9,7 @@ import pytest
 
 from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.activation import ActivationRunner
-from skillyard.evals.layers.activation_rates import activation_summary, confusion_of
+from skillyard.evals.layers.activation import ActivationRunner, activation_summary, confusion_of
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.models.sdk import offline_model

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.layers import runner
-from skillyard.evals.layers.runner import look_sizes, run_in_threads
+from skillyard.evals.layers import run
+from skillyard.evals.layers.run import look_sizes, run_in_threads
 from skillyard.evals.layers.work import LOOKS
 from skillyard.evals.models.calls import RunStopped
 from skillyard.evals.statistics.verdicts import BETTER, WORSE, ArmComparison
@@ -99,7 +99,7 @@ def test_a_first_interrupt_waits_for_what_runs_and_a_second_one_does_not(
             raise interrupts.pop()
         end.wait()
 
-    monkeypatch.setattr(runner, "_wait", wait)
+    monkeypatch.setattr(run, "_wait", wait)
     result = run_in_threads(work, 2, 2 if fails else 1, stop)
     assert result is not None
     assert result.reason == ("budget" if fails else "interrupted")

@@ -24,7 +24,7 @@ from skillyard.evals.layers.registry import LAYERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillyard.evals.layers.runner import EvaluationResult, RunStep
+    from skillyard.evals.layers.run import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
     from skillyard.evals.statistics.intervals import PromptPlan
 
@@ -193,7 +193,6 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
     _require_extra()
     from skillyard.base.io.platforms import stop_on_interrupt
-    from skillyard.base.version import __version__
     from skillyard.cli.eval_views import plan_blocks, result_blocks
     from skillyard.evals.operations.eval_results import read_report, write_report
     from skillyard.evals.operations.eval_runs import eval_plan, eval_run
@@ -216,7 +215,6 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
             stop=stop,
             on_step=show,
             warn=console.note,
-            engine_version=__version__,
         )
     reports: list[str] = []
     if args.format:

@@ -14,9 +14,8 @@ from skillyard.base.errors import InvalidInput, ResourceRefused
 from skillyard.base.io.sha256 import sha256
 from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Skill
-from skillyard.evals.arms import git_runner, old_path
+from skillyard.evals.arms import git_runner, old_path, split_document
 from skillyard.evals.checks import InputFile
-from skillyard.evals.summaries import split_document
 
 SKILLS = "skills"
 """The folder of the sandbox that holds the skill."""

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.io.strict_json import refuse_constant
+from skillyard.evals.arms import closes_fence, opening_fence
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.summaries import closes_fence, opening_fence
 
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.

@@ -1,15 +1,18 @@
-"""The model calls of one run. Answers are looked up in the cache first, and stored after a call."""
+"""The model calls of one run: looked up in the cache first, and asked or only planned."""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
+from statistics import median_high
 from typing import Any
 
+from skillyard.evals.arms import estimate_tokens
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.judge import JudgeQuestion
+from skillyard.evals.judgement.judge import JudgeQuestion, judge_prompt
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.calls import (
     Budget,
@@ -30,6 +33,8 @@ from skillyard.evals.storage import (
     text_digest,
 )
 
+UNSEEN_TOKENS = 800
+"""Assumed output tokens of a call if the cache has no call of its kind."""
 GENERATION_SCHEMA = "skillyard.generation/1"
 JUDGEMENT_SCHEMA = "skillyard.judgement/1"
 TRUNCATED = "max_tokens"
@@ -284,3 +289,89 @@ class ModelSession:
             "model": model,
             "timestamp": moment(),
         }
+
+
+class _PlannedText(str):
+    """The text of an answer that does not exist yet: a routing reply without a pick."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> _PlannedText:
+        return self
+
+
+_PLANNED = _PlannedText('{"skills": []}')
+
+
+class PlanSession(ModelSession):
+    """A session that sends nothing: it counts the answers in the cache, and the missing ones.
+
+    Its model gives only the parameters that it would send.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.to_make: list[tuple[str, ModelRequest, int]] = []
+        """Each call by its kind, with the number of answers in its prompt that do not exist yet."""
+        self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
+        """Output tokens of the cached entries, by kind."""
+        self._cached: Counter[str] = Counter()
+        self._answers: dict[str, ModelAnswer] = {}
+
+    def planned(self, kind: str) -> dict[str, int]:
+        """Return the number of entries of a kind: planned, cached and missing."""
+        count, cached = sum(each == kind for each, _, _ in self.to_make), self._cached[kind]
+        return {"planned": cached + count, "kept": cached, "to_make": count}
+
+    def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
+        """Return the cached answer, or a planned one. Those that share it count it once."""
+        path = self.generation_path(folder, request, run)
+        if path not in self._answers:
+            entry = self.cached(path)
+            self._plan(GENERATIONS, request, 0, entry)
+            self._answers[path] = ModelAnswer(path, _PLANNED)
+            if entry is not None:
+                self._answers[path] = self.answer(path, entry)
+        return self._answers[path]
+
+    def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
+        """Count a judgement. Its verdict is not read."""
+        unknown = sum(isinstance(text, _PlannedText) for text in question.slots)
+        first, second = ("" if isinstance(text, _PlannedText) else text for text in question.slots)
+        prompt = judge_prompt(question.user_prompt, first, second, question.criteria)
+        tokens = self.settings.judge_tokens
+        request = ModelRequest(question.judge_model, prompt.system, prompt.user, tokens)
+        path = self.judgement_path(folder, question)
+        entry = None if unknown else self.cached(path, question.criteria)
+        self._plan(JUDGEMENTS, request, unknown, entry)
+        return Judgement(path, error="only planned")
+
+    def _plan(self, kind: str, request: ModelRequest, unknown: int, entry: Entry | None) -> None:
+        if entry is None:
+            self.to_make.append((kind, request, unknown))
+            return
+        self._cached[kind] += 1
+        tokens = entry["usage"]["output_tokens"]
+        if tokens is not None:
+            self.outputs[kind].append(tokens)
+
+    def cost(self, *, low: bool = False) -> float | None:
+        """Return what the missing calls cost, in US dollars; None where a price is not known.
+
+        Outputs are as long as the median of those that are kept (``low``), or as they may be.
+        """
+        typical = {
+            kind: median_high(outputs) if outputs else UNSEEN_TOKENS
+            for kind, outputs in self.outputs.items()
+        }
+        longest = self.settings.max_tokens
+        answer = min(typical[GENERATIONS], longest) if low else longest
+        costs = []
+        for kind, request, unknown in self.to_make:
+            price = self.prices.get(request.model)
+            if price is None:
+                return None
+            size = estimate_tokens(request.system + request.user) + unknown * answer
+            most = request.max_tokens
+            costs.append(price.cost(size, min(most, typical[kind]) if low else most))
+        return round(sum(costs), 6)

@@ -1,8 +1,8 @@
 """What a layer does: it reads cases, runs them, and says what came of them.
 
 A layer is one object of the protocol :class:`Layer` and one entry of the table in
-:mod:`skillyard.evals.layers.registry`. The runner, the plan of ``--dry-run``, the comparison with a
-baseline and the reports know nothing else of it.
+:mod:`skillyard.evals.layers.registry`. Runs, plans, the comparison with a baseline and the reports
+know nothing else of it.
 """
 
 from __future__ import annotations
@@ -10,22 +10,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
-from skillyard.base.io.sha256 import sha256
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage import digest_of
+from skillyard.evals.settings import RunSettings
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
-    from skillyard.evals.agent.workspace import AgentSkill
-    from skillyard.evals.arms import Arms
     from skillyard.evals.cases.reading import CasePlaces, Dataset
-    from skillyard.evals.cases.skill_cases import AnswerPrompt
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 
 Unit = TypeVar("Unit")
 LOOKS = 3
-"""Of a run with ``--until-decided`` (:func:`skillyard.evals.layers.runner.execute`)."""
+"""Of a run with ``--until-decided`` (:func:`skillyard.evals.layers.run.execute`)."""
 _SHOWN = 3
 """Reasons that are named why no case can be used."""
 
@@ -43,62 +39,6 @@ CaseResult = dict[str, Any]
 reason, or None)."""
 Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
 """``summary`` (figures by skill) and ``artifacts`` of the results file."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairUnit:
-    """One prompt for one skill, with the conditions that are compared."""
-
-    skill: str
-    prompt_index: int
-    case: AnswerPrompt
-    """The prompt. Without criteria, its checks alone decide, and no judge is called."""
-    arms: Arms
-    comparisons: tuple[tuple[str, str], ...]
-    offered: Mapping[str, AgentSkill | None] | None = None
-    """The skill that an agent is offered under each condition; None where no agent answers."""
-
-    @property
-    def prompt(self) -> str:
-        """The text of the prompt."""
-        return self.case.prompt
-
-    @property
-    def sha256(self) -> str:
-        """A digest of what is asked, and of what decides about the answers."""
-        criteria = [[each.name, each.weight, each.description] for each in self.case.criteria]
-        checks = [[each.kind, each.value] for each in self.case.checks]
-        files = [[file.name, sha256(file.data).hex()] for file in self.case.files]
-        return digest_of([self.skill, self.prompt, criteria, checks, files])
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """The conditions that some comparison needs, in the order of the arms."""
-        needed = {condition for pair in self.comparisons for condition in pair}
-        return tuple(condition for condition in self.arms.arms if condition in needed)
-
-
-@dataclass(frozen=True, slots=True)
-class TestedSkill:
-    """One skill under test: its arms and its units."""
-
-    skill: str
-    sha256: str
-    arms: Arms
-    units: tuple[PairUnit, ...]
-    expected_tier: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the summary and the dry run say of it beside figures."""
-        return {
-            "size_tier": self.arms.tier,
-            "expected_tier": self.expected_tier,
-            "body_bytes": self.arms.body_bytes,
-            "summary_error": self.arms.summary_error,
-            "missing_siblings": list(self.arms.missing_siblings),
-            "refused_siblings": [list(each) for each in self.arms.refused_siblings],
-            "conditions": {name: arm.size._asdict() for name, arm in self.arms.arms.items()},
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +52,8 @@ class LayerWork:
     dataset_sha256: str
     skill_sha256s: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...] = ()
-    tested: tuple[TestedSkill, ...] = ()
-    """The skills under test with their arms; empty for a layer without arms."""
+    tested: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is said of each skill under test beside figures; empty for a layer without arms."""
 
     @property
     def looks(self) -> int:

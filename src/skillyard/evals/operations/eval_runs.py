@@ -20,10 +20,9 @@ from skillyard.evals.agent.model import AgentModel, require_inspect
 from skillyard.evals.cases.reading import CasePlaces, Dataset
 from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
 from skillyard.evals.checks import require_library
-from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.runner import EvaluationResult, RunStep, execute
-from skillyard.evals.layers.session import ModelSession, moment
+from skillyard.evals.layers.run import EvaluationResult, Plan, RunStep, execute, plan
+from skillyard.evals.layers.session import ModelSession, PlanSession, moment
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.calls import (
     Budget,
@@ -99,7 +98,6 @@ def eval_run(
     stop: threading.Event | None = None,
     on_step: Callable[[RunStep], None] = lambda step: None,
     warn: Callable[[str], None] = lambda text: None,
-    engine_version: str = "",
 ) -> EvaluationResult:
     """Run one layer and write its results.
 
@@ -129,7 +127,6 @@ def eval_run(
                 run_id=run_id,
                 stop=halt,
                 on_step=on_step,
-                engine_version=engine_version,
             )
         except KeyboardInterrupt:  # a second one, which waits for nothing
             if (lost := session.budget.spending()).lost_calls:

@@ -1,21 +1,135 @@
-"""Executes a prepared run and writes its results file, also when the run is stopped."""
+"""A run: what it would cost, and its execution until its results file is written."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from skillyard.base.text import plural
+from skillyard.base.version import __version__
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.session import ModelSession, moment
-from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
+from skillyard.evals.layers.session import ModelSession, PlanSession, moment
+from skillyard.evals.layers.work import (
+    LOOKS,
+    CaseResult,
+    Layer,
+    LayerWork,
+    UnitRunner,
+    diagnostic_line,
+    load_layer,
+)
 from skillyard.evals.models.calls import Calls, ModelRequest, RunStopped
-from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, least_units
+from skillyard.evals.statistics.intervals import (
+    FALSE_STATEMENTS,
+    PlannedVerdict,
+    least_units,
+    planned_verdicts,
+)
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH, OVERALL
-from skillyard.evals.storage import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
+from skillyard.evals.storage import (
+    DEGRADED,
+    GENERATIONS,
+    JUDGEMENTS,
+    SCHEMA,
+    TRUNCATED_PAIR,
+    write_results,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The output of ``--dry-run``."""
+
+    eval_type: str
+    cases: int
+    generations: dict[str, int]
+    """``planned``, ``kept`` (in the cache) and ``to_make``."""
+    judgements: dict[str, int]
+    cost_low: float | None
+    """US dollars, every output as long as the median of those that are kept; None where a price
+    is not known."""
+    cost_high: float | None
+    """US dollars, every output as long as it may be, and no retries."""
+    price_source: str
+    price_date: str
+    unpriced: tuple[str, ...]
+    """Models whose price is not known; one that is not named yet is empty."""
+    warnings: tuple[str, ...]
+    """Cases that could not be read and are left out, and other faults of the case files."""
+    skills: tuple[dict[str, Any], ...]
+    """For L5 and L6: sizes, tier and siblings of each skill under test."""
+    verdicts: tuple[PlannedVerdict, ...]
+    """For L5 and L6: what the prompts that are judged can show of each skill that has any."""
+    checks_only: Mapping[str, int]
+    """For L5 and L6: the prompts of each skill that have checks alone, and so no judge."""
+
+    @property
+    def pays(self) -> bool:
+        """True if a request has to be sent."""
+        return bool(self.generations["to_make"] + self.judgements["to_make"])
+
+    @property
+    def messages(self) -> list[tuple[str, str]]:
+        """Sentences on what the prompts of a skill can show, each with the skill."""
+        unjudged = "with checks alone: a pass rate, and no verdict of a judge"
+        return [
+            *((each.skill, each.message) for each in self.verdicts),
+            *((name, f"{plural(n, 'prompt')} {unjudged}") for name, n in self.checks_only.items()),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.eval-plan/1``."""
+        return {"schema": "skillyard.eval-plan/1", **asdict(self)}
+
+
+def plan(work: LayerWork, session: PlanSession) -> Plan:
+    """Return the plan of a run.
+
+    The cases are worked through with a session that looks into the cache and sends nothing.
+    Judgements of answers that do not exist yet count as calls. A run makes fewer calls where two
+    answers turn out to be equal.
+    """
+    settings = work.settings
+    layer = LAYERS[settings.eval_type]
+    runner = load_layer(layer.name).runner(work, session)
+    if settings.asks_models:
+        for run in range(settings.runs):
+            for case in work.cases:
+                list(runner.results(case, run))
+    models = sorted({request.model for _, request, _ in session.to_make})
+    prices = {name: session.prices.get(name) for name in models}
+    known = next((price for price in prices.values() if price is not None), None)
+    prompts = Counter(unit.skill for unit in work.cases if work.tested)
+    judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
+    return Plan(
+        eval_type=settings.eval_type,
+        cases=_result_count(work, runner),
+        generations=session.planned(GENERATIONS),
+        judgements=session.planned(JUDGEMENTS),
+        cost_low=session.cost(low=True),
+        cost_high=session.cost(),
+        price_source=known.source if known else "",
+        price_date=known.date if known else "",
+        unpriced=tuple(name for name, price in prices.items() if price is None),
+        warnings=tuple(map(diagnostic_line, work.diagnostics)),
+        skills=tuple(
+            {"skill": skill, "prompts": prompts[skill], **fields}
+            for skill, fields in work.tested.items()
+            if prompts[skill]
+        ),
+        verdicts=planned_verdicts(judged, looks=work.looks) if layer.decides else (),
+        checks_only=dict(sorted((prompts - judged).items())),
+    )
+
+
+def _result_count(work: LayerWork, runner: UnitRunner) -> int:
+    return work.settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases)
+
 
 DECIDED = "decided"
 """The reason in the cases of a skill that was decided before they were reached."""
@@ -62,7 +176,6 @@ def execute(
     run_id: str,
     stop: threading.Event,
     on_step: Callable[[RunStep], None] = lambda step: None,
-    engine_version: str = "",
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
@@ -82,7 +195,7 @@ def execute(
         "run_id": run_id,
         "timestamp": started_at,
         "until_decided": run.looks_dict(cases) if settings.until_decided else None,
-        "engine_version": engine_version or None,
+        "engine_version": __version__,
         "degraded": _degraded(cases),
         "duration_s": round(time.monotonic() - begin, 3),
     }
@@ -92,26 +205,20 @@ def execute(
     return EvaluationResult(path, envelope, missing)
 
 
+@dataclass(eq=False)
 class _Run:
     """The cases of a run, on a few threads."""
 
-    def __init__(
-        self,
-        work: LayerWork,
-        layer: Layer,
-        session: ModelSession,
-        stop: threading.Event,
-        on_step: Callable[[RunStep], None],
-    ) -> None:
-        self._work = work
-        self._layer = layer
-        self._session = session
-        self._stop = stop
-        self._on_step = on_step
+    work: LayerWork
+    layer: Layer
+    session: ModelSession
+    stop: threading.Event
+    on_step: Callable[[RunStep], None]
+
+    def __post_init__(self) -> None:
         self._guard = threading.Lock()
-        runner = layer.runner(work, session)
-        self._total = work.settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases)
-        self._done = 0
+        runner = self.layer.runner(self.work, self.session)
+        self._done, self._total = 0, _result_count(self.work, runner)
         self.stopped: RunStopped | None = None
         self.decided_after: dict[str, int] = {}
         """Prompts after which the verdict of a skill was decided, by skill."""
@@ -121,8 +228,8 @@ class _Run:
 
         Runs go outermost: a run that is stopped has looked at every skill about equally often.
         """
-        settings = self._work.settings
-        runner = self._layer.runner(replace(self._work, cases=cases), self._session)
+        settings = self.work.settings
+        runner = self.layer.runner(replace(self.work, cases=cases), self.session)
         units = [(case, run) for run in range(settings.runs) for case in cases]
         done: list[list[CaseResult]] = [[] for _ in units]
 
@@ -133,8 +240,8 @@ class _Run:
 
         if not skipped:
             # Without network calls, more threads only share one interpreter.
-            threads = settings.concurrency if isinstance(self._session.model, Calls) else 1
-            self.stopped = run_in_threads(ask, len(units), threads, self._stop)
+            threads = settings.concurrency if isinstance(self.session.model, Calls) else 1
+            self.stopped = run_in_threads(ask, len(units), threads, self.stop)
             skipped = self.stopped.reason if self.stopped is not None else ""
         results = []
         for unit, of_unit in zip(units, done, strict=True):
@@ -150,7 +257,7 @@ class _Run:
         Bonferroni spending rule), and the intervals of all looks hold together.
         """
         results: list[CaseResult] = []
-        queues = _queues(self._work)
+        queues = _queues(self.work)
         start = dict.fromkeys(queues, 0)
         for look in range(LOOKS):
             units = []
@@ -162,7 +269,7 @@ class _Run:
             results += self.of(units)
             if self.stopped is not None:
                 break
-            summary, _ = self._layer.summarise(results, self._work)
+            summary, _ = self.layer.summarise(results, self.work)
             for skill in queues:
                 word = summary[skill]["word"] if skill in summary else NOT_ENOUGH
                 if word != NOT_ENOUGH:
@@ -180,10 +287,10 @@ class _Run:
 
     def _report(self) -> None:
         """Report the progress after a case."""
-        spending = self._session.budget.own
+        spending = self.session.budget.own
         with self._guard:
             self._done += 1
-            self._on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
+            self.on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
 
 
 def run_in_threads(
@@ -263,7 +370,7 @@ def _queues(work: LayerWork) -> dict[str, list[Any]]:
     for unit in work.cases:
         queues.setdefault(unit.skill, []).append(unit)
     for queue in queues.values():
-        queue.sort(key=lambda unit: sha256(f"{seed}/{unit.skill}/{unit.prompt}".encode()).digest())
+        queue.sort(key=lambda u: sha256(f"{seed}/{u.skill}/{u.case.prompt}".encode()).digest())
     return queues
 
 
