@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from benchmarks.measure import Figure, Options, versions_of
 from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, judge_trust
 from skillyard.evals.judgement.verdicts import TIE
-from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
+from skillyard.evals.statistics.changes import REGRESSION, Measure, changes_of_measures
 from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
     MARGIN,

@@ -124,8 +124,7 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
             text = f"{plural(quiet, 'figure')} with no change that is more than chance"
             yield line(Span(text, "dim"), indent=2)
         if each.unclear:
-            text = f"cannot tell for {plural(len(each.unclear), 'figure')}: too few cases"
-            yield line(Span(text, "medium"), indent=2)
+            yield line(Span(each.unclear, "medium"), indent=2)
 
 
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:

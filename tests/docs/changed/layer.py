@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skillyard.evals.regression.baselines import compare_runs
-from skillyard.evals.settings import Regression
 from skillyard_testkit.fake_llm import FakeLlm
 
 RUBRIC = """\
@@ -79,6 +77,8 @@ if __name__ == "__main__":
     later = copy.deepcopy(envelope)
     for case in later["cases"]:
         case["improvement"] += 1_000
-    compared = compare_runs("before", "after", (envelope, later), Regression())
-    assert [change.status for change in compared.changes] == ["regression"]
+    Path("later.json").write_text(json.dumps(later), encoding="utf-8")
+    compared = json.loads(skillyard("eval", "compare", str(done["path"]), "later.json", "--json"))
+    (change,) = compared["compared"][0]["changes"]
+    assert change["status"] == "regression"
     print("compare")

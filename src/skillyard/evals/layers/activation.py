@@ -25,8 +25,8 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
-from skillyard.evals.regression.changes import Measure, Values, values_by_case
 from skillyard.evals.statistics.analysis import rounded
+from skillyard.evals.statistics.changes import Measure, Values, values_by_case
 from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.verdicts import OVERALL
 from skillyard.evals.storage import digest_of
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
     from skillyard.evals.cases.reading import CasePlaces
     from skillyard.evals.layers.session import ModelSession
-    from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import ActivationLimits, Regression, RunSettings
+    from skillyard.evals.statistics.changes import Measure
 
 DESCRIPTION_CHARS = 120
 """Length of a description in the index (evals.md §1.14)."""

@@ -36,7 +36,7 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
-from skillyard.evals.regression.changes import Measure, Values, case_key
+from skillyard.evals.statistics.changes import Measure, Values, case_key
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs, slots_won
 from skillyard.evals.storage import SHARED, digest_of, text_digest

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.reading import CasePlaces, Dataset
     from skillyard.evals.layers.session import ModelSession
-    from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import Regression, RunSettings
+    from skillyard.evals.statistics.changes import Measure
 
 Unit = TypeVar("Unit")
 LOOKS = 3

@@ -37,7 +37,7 @@ _EXACT = 9
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
 NEW, REMOVED, CANNOT_TELL = "new", "gone", "cannot tell"
 NOT_COMPARED = "not compared"
-"""The status of a whole result in a report. No :class:`MeasureChange` of a comparison has it."""
+"""The status of a whole result in a report; the note says why."""
 
 
 Values = dict[str, list[float]]
@@ -112,6 +112,8 @@ class MeasureChange:
     @property
     def message(self) -> str:
         """One sentence with the figures."""
+        if self.status == NOT_COMPARED:
+            return self.note
         if self.status == NEW:
             return "not in the baseline"
         if self.status == REMOVED:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.pairs import SIZE_IMPACT
 from skillyard.evals.layers.work import load_layer
-from skillyard.evals.regression.changes import (
+from skillyard.evals.settings import EffectivenessLimits, Regression
+from skillyard.evals.statistics.changes import (
     FALSE_ALARMS,
     Measure,
     MeasureChange,
     changes_of_measures,
 )
-from skillyard.evals.settings import EffectivenessLimits, Regression
 from tests.evals.statistics.planting import Judge, allowed, run_of
 from tests.tables import for_each
 

@@ -9,19 +9,15 @@ from typing import Any
 import pytest
 
 from skillyard import InvalidInput, SkillIoError
-from skillyard.evals.operations.eval_results import EvalComparison
-from skillyard.evals.regression.baselines import (
+from skillyard.evals.operations.eval_results import (
     BaselineComparison,
-    compare_folders,
-    compare_with_baseline,
-    save_baseline,
+    EvalComparison,
+    eval_compare,
+    save_baselines,
 )
-from skillyard.evals.settings import Regression
 from skillyard.evals.storage import write_results
 from tests.evals.statistics.planting import case
 from tests.tables import for_each
-
-RULES = Regression()
 
 
 def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, Any]:
@@ -54,11 +50,23 @@ def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, An
     }
 
 
-def compared(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> BaselineComparison:
-    """Return the comparison of results with a baseline that was written somehow."""
-    path = folder / "effectiveness_baseline.json"
-    path.write_text(json.dumps(before))
-    return compare_with_baseline("after.json", after, str(folder), RULES)
+def compared(
+    folder: Path, before: dict[str, Any] | None, after: dict[str, Any]
+) -> BaselineComparison:
+    """Return the comparison of results with a baseline; without ``before``, with the one there."""
+    if before is not None:
+        (folder / "effectiveness_baseline.json").write_text(json.dumps(before))
+    (folder / "after.json").write_text(json.dumps(after))
+    path = str(folder / "after.json")
+    return eval_compare(str(folder), baselines=str(folder), path=path).compared[0]
+
+
+def compared_folders(results: str, baselines: str, eval_type: str | None = None) -> Any:
+    return eval_compare("none", results=results, baselines=baselines, eval_type=eval_type).compared
+
+
+def save(results: str, baselines: str, eval_type: str | None = None) -> Any:
+    return save_baselines("none", results=results, baselines=baselines, eval_type=eval_type)
 
 
 def test_new_gone_and_changed(tmp_path: Path) -> None:
@@ -110,7 +118,7 @@ def test_scores_of_a_judge_that_failed_a_check_are_compared_with_nothing(tmp_pat
     results = str(tmp_path / "results")
     write_results(results, envelope() | {"artifacts": failed})
     with pytest.raises(InvalidInput, match="cannot be a baseline: the judge is not trusted"):
-        save_baseline(results, str(tmp_path / "baselines"))
+        save(results, str(tmp_path / "baselines"))
 
 
 @for_each("edit", ["comment", "prompt edited", "prompt more", "skill more"])
@@ -169,11 +177,10 @@ def test_a_long_value_of_a_hostile_baseline_is_cut(tmp_path: Path) -> None:
 def test_only_a_whole_run_is_kept(tmp_path: Path) -> None:
     results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    (saved,) = save_baseline(results, baselines)
-    path = saved.path
+    (path,) = save(results, baselines).baselines
     assert path.endswith("effectiveness_baseline.json")
     result = Path(path).read_bytes()
-    (compared_with_itself,) = compare_folders(results, baselines, RULES)
+    (compared_with_itself,) = compared_folders(results, baselines)
     assert not compared_with_itself.refused
     changes: list[dict[str, Any]] = [
         *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"backend": "fake"})
@@ -182,7 +189,7 @@ def test_only_a_whole_run_is_kept(tmp_path: Path) -> None:
         other = str(tmp_path / next(iter(change)))
         write_results(other, envelope(**change))
         with pytest.raises(InvalidInput, match="cannot be a baseline"):
-            save_baseline(other, baselines)
+            save(other, baselines)
     assert Path(path).read_bytes() == result, "what stood there still stands"
 
 
@@ -190,11 +197,11 @@ def test_a_newer_part_of_a_run_is_passed_over_with_a_note(tmp_path: Path) -> Non
     results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
     write_results(results, envelope("r2", 0.1, timestamp="2027-01-01T00:00:00Z", limit=3))
-    (saved,) = save_baseline(results, baselines)
-    assert "effectiveness_r2.json" in saved.note
-    (result,) = compare_folders(results, baselines, RULES)
+    (note,) = save(results, baselines).notes
+    assert "effectiveness_r2.json" in note
+    (result,) = compared_folders(results, baselines)
     assert result.path.endswith("effectiveness_r1.json")
-    assert (result.refused, result.note) == ("", saved.note)
+    assert (result.refused, result.note) == ("", note)
 
 
 def test_no_baseline_is_written_unless_all_can_be(tmp_path: Path) -> None:
@@ -202,16 +209,16 @@ def test_no_baseline_is_written_unless_all_can_be(tmp_path: Path) -> None:
     write_results(results, envelope())
     write_results(results, envelope(eval_type="size_impact", limit=3))
     with pytest.raises(InvalidInput, match=r"size_impact.*cannot be a baseline"):
-        save_baseline(results, str(baselines))
+        save(results, str(baselines))
     assert not baselines.exists()
 
 
 def test_the_newest_result_is_compared(tmp_path: Path) -> None:
     results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    save_baseline(results, baselines)
+    save(results, baselines)
     write_results(results, envelope("r2", 0.1, timestamp="2026-11-20T10:00:00Z"))
-    (result,) = compare_folders(results, baselines, RULES)
+    (result,) = compared_folders(results, baselines)
     assert [change.entity for change in result.regressions] == ["_overall", "tea"]
     assert result.path.endswith("effectiveness_r2.json")
 
@@ -221,17 +228,15 @@ def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
 ) -> None:
     results = str(tmp_path / "results")
     write_results(results, envelope())
-    (result,) = compare_folders(results, str(tmp_path / "none"), RULES)
+    (result,) = compared_folders(results, str(tmp_path / "none"))
     assert "no baseline yet" in result.refused
     assert not result.regressions
     with pytest.raises(InvalidInput, match="no results of activation"):
-        compare_folders(results, str(tmp_path), RULES, "activation")
-    with pytest.raises(InvalidInput, match="--eval-type"):
-        compare_folders(results, str(tmp_path), RULES, "other")
+        compared_folders(results, str(tmp_path), "activation")
     with pytest.raises(SkillIoError):
-        compare_folders(str(tmp_path / "nowhere"), str(tmp_path), RULES)
+        compared_folders(str(tmp_path / "nowhere"), str(tmp_path))
     with pytest.raises(InvalidInput, match="no results of activation"):
-        save_baseline(results, str(tmp_path), "activation")
+        save(results, str(tmp_path), "activation")
 
 
 DAMAGED = {
@@ -249,7 +254,7 @@ def test_a_damaged_baseline_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / "effectiveness_baseline.json"
     path.write_bytes(DAMAGED[name])
     with pytest.raises(InvalidInput, match=r"effectiveness_baseline\.json"):
-        compare_with_baseline("after.json", envelope(), str(tmp_path), RULES)
+        compared(tmp_path, None, envelope())
 
 
 def test_a_baseline_of_another_type_is_not_compared(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Compares results with a stored baseline."""

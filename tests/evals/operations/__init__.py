@@ -1,0 +1,1 @@
+"""What may be compared with a baseline, and what may become one."""
