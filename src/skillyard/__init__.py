@@ -38,8 +38,8 @@ _ROOMS = {
     "CheckConfig": "check.validation.config",
     "find_check_config": "check.validation.config",
     "read_check_config": "check.validation.config",
-    "discover_instruction_files": "engine.discovery",
-    "discover_skill_files": "engine.discovery",
+    "discover_instruction_files": "engine.discovery.walk",
+    "discover_skill_files": "engine.discovery.walk",
     "list_resources": "engine.resources",
     "read_resource": "engine.resources",
     "Catalog": "engine.catalog",
@@ -160,7 +160,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         run_script as run_script,
     )
     from skillyard.engine.context.coordinator import ToolRegistry as ToolRegistry
-    from skillyard.engine.discovery import (
+    from skillyard.engine.discovery.walk import (
         discover_instruction_files as discover_instruction_files,
         discover_skill_files as discover_skill_files,
     )

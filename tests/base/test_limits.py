@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.engine.discovery import Root, scan
+from skillyard.engine.discovery.layout import Root
+from skillyard.engine.discovery.walk import scan
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from tests.parity.trees import write_tree
 from tests.tables import for_each

@@ -8,13 +8,13 @@ from fractions import Fraction
 from skillyard import PatternMatcher
 from skillyard.engine.ranking import relevance
 from skillyard.engine.ranking.confidence import CONFIDENCE
-from skillyard.engine.ranking.confidence.combination import AGREEMENT, SINGLE_SIGNAL
 from skillyard.engine.ranking.confidence.keywords import SATURATION, SOURCES
 from skillyard.engine.ranking.confidence.patterns import (
     AVERAGE_SHARE,
     COVERAGE_FLOOR,
     COVERAGE_SHARE,
 )
+from skillyard.engine.ranking.confidence.scorer import AGREEMENT, SINGLE_SIGNAL
 from skillyard.engine.ranking.overlap import OVERLAP
 from skillyard.engine.ranking.registry import resolve, scorer_names
 from skillyard.engine.ranking.triggers import TRIGGERS
@@ -73,7 +73,7 @@ def test_the_points_of_triggers_are_those_of_the_explanation() -> None:
 
 
 def test_the_formulas_of_confidence_have_their_constants() -> None:
-    weights = CONFIDENCE.weights
+    weights = CONFIDENCE
     shares = f"P · {weights.pattern_weight:g} + K · {weights.keyword_weight:g}"
     pattern = (
         f"{AVERAGE_SHARE:g} · A + {COVERAGE_SHARE:g} · max({COVERAGE_FLOOR:g}, min(1, 2·m / n))"

@@ -12,7 +12,7 @@ from skillyard import scorer_names
 from skillyard.check.validation.codes import PROFILES, RULES
 from skillyard.cli.grammar import CommandParser, command_parsers, shared_options
 from skillyard.engine.context.catalogue import FORMATS
-from skillyard.engine.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
+from skillyard.engine.discovery.layout import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.engine.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY

@@ -11,7 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine import resources
-from skillyard.engine.discovery import Scan
+from skillyard.engine.discovery.layout import Scan
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
@@ -47,7 +47,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def same_stamps(monkeypatch: pytest.MonkeyPatch, catalog: sy.Catalog) -> None:
     """Let every later scan report the files as they were: an edit within one tick of the clock."""
     candidates = tuple(entry.candidate for entry in catalog._entries.values())
-    monkeypatch.setattr("skillyard.engine.discovery.scan", lambda *_: Scan(candidates, (), 1))
+    monkeypatch.setattr("skillyard.engine.discovery.walk.scan", lambda *_: Scan(candidates, (), 1))
 
 
 class TestRead:

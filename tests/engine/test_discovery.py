@@ -9,13 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.engine.discovery import (
-    BUILD_FOLDERS,
-    REFERENCE_FOLDERS,
-    Root,
-    Scan,
-    scan,
-)
+from skillyard.engine.discovery.layout import BUILD_FOLDERS, REFERENCE_FOLDERS, Root, Scan
+from skillyard.engine.discovery.walk import scan
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document

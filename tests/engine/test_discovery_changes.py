@@ -11,7 +11,8 @@ import pytest
 import skillyard as sy
 from skillyard.engine import resources
 from skillyard.engine.catalog.entries import refresh
-from skillyard.engine.discovery import Root, Scan, scan
+from skillyard.engine.discovery.layout import Root, Scan
+from skillyard.engine.discovery.walk import scan
 from tests.parity.trees import relative, write_tree
 from tests.worked_examples.making import document
 

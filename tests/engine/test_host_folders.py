@@ -9,7 +9,6 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.discovery import Root
 from skillyard.engine.discovery.hosts import (
     HOST_FOLDERS,
     HOST_TITLES,
@@ -17,6 +16,7 @@ from skillyard.engine.discovery.hosts import (
     expand_pattern,
     host_roots,
 )
+from skillyard.engine.discovery.layout import Root
 from skillyard.engine.index.library_spec import index_folder
 from tests.parity.trees import write_tree
 from tests.tables import for_each

@@ -172,71 +172,8 @@ class StoreFailed(SkillyardError):
 
     Attributes: ``store`` (its address, without credentials), ``what`` (the failure), ``hint`` (what
     to do next) and ``committed``. ``committed`` is True when all changes were written, False when
-    none were, and None when it is unknown. Publishing the same again is safe.
-    """
-
-    def __init__(
-        self, store: str, what: str, *, hint: str = "", committed: bool | None = False
-    ) -> None:
-        super().__init__(f"{store}: {what}" + (f"; {hint}" if hint else ""))
-        self.store = store
-        self.what = what
-        self.hint = hint
-        self.committed = committed
-
-
-class StoreUnavailable(StoreFailed):
-    """The store cannot be reached, is too slow or is full. A retry may succeed."""
-
-
-class StoreConflict(StoreFailed):
-    """A publish contains one skill twice, or expected another version than the stored one.
-
-    ``key`` names the skill as (tenant, namespace, source, place). ``expected`` and ``found`` are
-    versions: 0 for a skill that does not exist, None when the conflict is not about versions.
-    """
-
-    def __init__(
-        self,
-        store: str,
-        what: str,
-        *,
-        hint: str = "",
-        key: tuple[str, str, str, str] | None = None,
-        expected: int | None = None,
-        found: int | None = None,
-    ) -> None:
-        super().__init__(store, what, hint=hint)
-        self.key = key
-        self.expected = expected
-        self.found = found
-
-
-class StoreSchema(StoreFailed):
-    """The store's tables are missing, damaged, or of an older or newer schema version.
-
-    ``found`` is the version of the store and ``known`` that of this program; None when unknown.
-    """
-
-    def __init__(
-        self,
-        store: str,
-        what: str,
-        *,
-        hint: str = "",
-        found: int | None = None,
-        known: int | None = None,
-    ) -> None:
-        super().__init__(store, what, hint=hint)
-        self.found = found
-        self.known = known
-
-
-class NoStandby(StoreFailed):
-    """No standby acknowledged a publish that required one.
-
-    ``committed`` is False when no standby was connected and nothing was published. It is True when
-    this server has committed the publish as ``generation``, but no standby has confirmed it.
+    none were, and None when it is unknown. Publishing the same again is safe. ``more`` are the
+    attributes of a subclass.
     """
 
     def __init__(
@@ -246,10 +183,47 @@ class NoStandby(StoreFailed):
         *,
         hint: str = "",
         committed: bool | None = False,
-        generation: int | None = None,
+        **more: object,
     ) -> None:
-        super().__init__(store, what, hint=hint, committed=committed)
-        self.generation = generation
+        super().__init__(f"{store}: {what}" + (f"; {hint}" if hint else ""))
+        self.store = store
+        self.what = what
+        self.hint = hint
+        self.committed = committed
+        self.__dict__.update(more)
+
+
+class StoreUnavailable(StoreFailed):
+    """The store cannot be reached, is too slow or is full. A retry may succeed."""
+
+
+class StoreConflict(StoreFailed):
+    """A publish contains one skill twice, or expected another version than the stored one."""
+
+    key: tuple[str, str, str, str] | None = None
+    """Names the skill as (tenant, namespace, source, place)."""
+    expected: int | None = None
+    """A version; 0 for a skill that does not exist, None when it is not about versions."""
+    found: int | None = None
+
+
+class StoreSchema(StoreFailed):
+    """The store's tables are missing, damaged, or of an older or newer schema version."""
+
+    found: int | None = None
+    """The version of the store; None when unknown."""
+    known: int | None = None
+    """The version of this program."""
+
+
+class NoStandby(StoreFailed):
+    """No standby acknowledged a publish that required one.
+
+    ``committed`` is False when no standby was connected and nothing was published. It is True when
+    this server has committed the publish as ``generation``, but no standby has confirmed it.
+    """
+
+    generation: int | None = None
 
 
 class StoreRefused(StoreFailed):

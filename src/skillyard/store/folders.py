@@ -11,7 +11,7 @@ from skillyard.base.errors import Diagnostic, ResourceRefused, SkillError, Store
 from skillyard.base.limits import Limits
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.discovery import Candidate, Root
+from skillyard.engine.discovery.layout import Candidate, Root
 from skillyard.engine.discovery.walk import iter_scan
 from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Origin, Reference, Skill

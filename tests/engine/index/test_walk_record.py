@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.discovery import Root, Scan, scan
+from skillyard.engine.discovery.layout import Root, Scan
+from skillyard.engine.discovery.walk import scan
 from skillyard.engine.index import library_spec
 from skillyard.engine.index.library_spec import encode_walk, is_unchanged, scan_fingerprint
 from skillyard.install.policy.library import open_catalog

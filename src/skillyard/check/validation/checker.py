@@ -34,8 +34,7 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.snapshot import build_catalog
-from skillyard.engine.discovery import Candidate, Scan, Stamp
-from skillyard.engine.discovery.layout import RUNTIME_FOLDER
+from skillyard.engine.discovery.layout import RUNTIME_FOLDER, Candidate, Scan, Stamp
 from skillyard.engine.formats.file_names import OASIS_FOLDER, folder_convention_of
 from skillyard.engine.formats.frontmatter import unify_lines
 from skillyard.engine.skill import Origin

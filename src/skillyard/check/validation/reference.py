@@ -19,7 +19,7 @@ from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.file_rules import SPEC_FIELDS
 from skillyard.check.validation.view import FOLDER, View, read_candidate, text_of
-from skillyard.engine.discovery import Candidate
+from skillyard.engine.discovery.layout import Candidate
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.formats.yaml_guard import read_mapping
 

@@ -18,7 +18,7 @@ from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, shorten
 from skillyard.check.markdown import prose_lines
-from skillyard.engine.discovery import Candidate
+from skillyard.engine.discovery.layout import Candidate
 from skillyard.engine.formats.frontmatter import decode, quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 from skillyard.engine.resources import read_file

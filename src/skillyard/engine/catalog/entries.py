@@ -12,9 +12,8 @@ from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.base.invisible import hidden_in_body
 from skillyard.base.io.files import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.discovery import Candidate, Stamp
 from skillyard.engine.discovery.entries import path_in_text
-from skillyard.engine.discovery.layout import STABLE_AFTER_NS
+from skillyard.engine.discovery.layout import STABLE_AFTER_NS, Candidate, Stamp
 from skillyard.engine.formats.agentskills import (
     DERIVABLE,
     ParsedDocument,

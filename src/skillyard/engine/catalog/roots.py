@@ -12,7 +12,7 @@ from skillyard.engine.skill import SCOPES
 
 if TYPE_CHECKING:
     from skillyard.base.errors import Diagnostic
-    from skillyard.engine.discovery import Root, Scan
+    from skillyard.engine.discovery.layout import Root, Scan
     from skillyard.engine.skill import Skill
 
 RUNTIME_FOLDER = ".skills"
@@ -47,7 +47,8 @@ class LibrarySpec(NamedTuple):
 
     def scan(self) -> Scan:
         """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
-        from skillyard.engine.discovery import Root, scan
+        from skillyard.engine.discovery.layout import Root
+        from skillyard.engine.discovery.walk import scan
 
         roots = [Root(path) for path in self.roots]
         if self.scopes:
@@ -94,7 +95,7 @@ def real_root(root: str) -> str:
 
 def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = ".") -> list[Root]:
     """Return the named roots, then the folders of hosts for the work in ``folder``."""
-    from skillyard.engine.discovery import Root
+    from skillyard.engine.discovery.layout import Root
 
     roots = [Root(path) for path in paths]
     if scopes:

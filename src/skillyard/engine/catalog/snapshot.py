@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import CatalogEntry
     from skillyard.engine.catalog.roots import Admission
-    from skillyard.engine.discovery import Scan
-    from skillyard.engine.discovery.layout import FolderStamp
+    from skillyard.engine.discovery.layout import FolderStamp, Scan
 
 _NEAR_NAMES = 3
 

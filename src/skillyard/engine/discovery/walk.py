@@ -6,9 +6,9 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
+from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.base.invisible import clean
 from skillyard.base.io.files import slashes
 from skillyard.base.io.folders import Folder, entry_is_link, entry_status, open_folder
@@ -51,6 +51,9 @@ from skillyard.engine.formats.file_names import (
 )
 from skillyard.engine.skill import Origin, Reference
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MAX_OBSERVED = 10_000
 """Folders whose listings a walk remembers: a few megabytes."""
 
@@ -87,6 +90,34 @@ def iter_scan(
         walk.folder_stamps.clear()
         walk.listings.clear()
         walk.absent.clear()
+
+
+def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
+    """Return the skill files below a root, sorted, each once, without convention files.
+
+    Raises InvalidSkillsRoot when the root is not a folder.
+    """
+    from pathlib import Path  # deferred: the import takes longer than a small scan
+
+    candidates = scan([Root(_root_path(root))]).candidates
+    return [Path(c.path) for c in candidates if c.origin != Origin.CONVENTION]
+
+
+def discover_instruction_files(root: str | os.PathLike[str]) -> list[Path]:
+    """Return the skill files and the convention files below a root, sorted, each once.
+
+    Raises InvalidSkillsRoot when the root is not a folder.
+    """
+    from pathlib import Path
+
+    return [Path(c.path) for c in scan([Root(_root_path(root))]).candidates]
+
+
+def _root_path(root: str | os.PathLike[str]) -> str:
+    path = os.fspath(root)
+    if not isinstance(path, str) or "\0" in path:
+        raise InvalidInput("root must be a path as text")
+    return path or "."
 
 
 class _Place(NamedTuple):

@@ -20,7 +20,7 @@ from skillyard.engine.catalog.collisions import (
 from skillyard.engine.catalog.counts import count_skills
 from skillyard.engine.catalog.entries import CatalogEntry, Progress, read_one
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
-from skillyard.engine.discovery import Candidate, Scan, Stamp
+from skillyard.engine.discovery.layout import Candidate, Scan, Stamp
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library import CARD, path_prefix

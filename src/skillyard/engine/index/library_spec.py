@@ -29,8 +29,7 @@ from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.token_table import bundled_table
 
 if TYPE_CHECKING:
-    from skillyard.engine.discovery import Scan
-    from skillyard.engine.discovery.layout import Observations
+    from skillyard.engine.discovery.layout import Observations, Scan
     from skillyard.engine.index.segment_searcher import SegmentSearcher
 
 WALK = "walk"

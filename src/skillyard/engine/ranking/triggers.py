@@ -8,8 +8,9 @@ the request left out.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from skillyard.engine.ranking.query import Query
@@ -65,6 +66,37 @@ def _has_cjk(text: str) -> bool:
     )
 
 
+class Phrases:
+    """The phrases of all skills, by their first word. Immutable and thread-safe.
+
+    Phrases of scripts that are written without blanks are matched inside words too.
+    """
+
+    __slots__ = ("_by_first_word", "_unspaced")
+
+    def __init__(self, declared: Iterable[tuple[int, tuple[str, ...]]]) -> None:
+        """Take (skill number, words of a phrase). An empty phrase never matches."""
+        self._by_first_word: dict[str, list[tuple[int, tuple[str, ...], str]]] = {}
+        self._unspaced: list[tuple[int, tuple[str, ...], str]] = []
+        for number, words in declared:
+            joined = " ".join(words)
+            if _has_cjk(joined):
+                self._unspaced.append((number, words, joined))
+            elif words:
+                phrases = self._by_first_word.setdefault(words[0], [])
+                phrases.append((number, words, f" {joined} "))
+
+    def hits(self, words: Sequence[str]) -> dict[int, list[tuple[str, ...]]]:
+        """Return the phrases that occur as adjacent words, by skill, each once."""
+        text = f" {' '.join(words)} "
+        begun = [self._by_first_word.get(word, ()) for word in dict.fromkeys(words)]
+        matches: dict[int, list[tuple[str, ...]]] = {}
+        for number, phrase, joined in chain(*begun, self._unspaced):
+            if joined in text:
+                matches.setdefault(number, []).append(phrase)
+        return matches
+
+
 @dataclass(frozen=True, slots=True)
 class TriggerPhrases:
     """Oasis trigger scoring, in points without an upper bound."""
@@ -100,8 +132,8 @@ class BoundTriggers:
                 if word not in FUNCTION_WORDS:
                     self.descriptions.setdefault(word, []).append(number)
         names = [(number, tuple(normalise(skill.name))) for number, skill in enumerate(skills)]
-        self.phrases = PhraseAutomaton(phrases, _has_cjk)
-        self.names = PhraseAutomaton(names, _has_cjk)
+        self.phrases = Phrases(phrases)
+        self.names = Phrases(names)
 
     def prepare(self, query: Query) -> ScoredTriggers:
         """Find the phrases, names and description words of the request."""
@@ -165,79 +197,3 @@ class ScoredTriggers(Scored):
 
 
 TRIGGERS = TriggerPhrases()
-
-
-_ROOT = 0
-
-
-class PhraseAutomaton:
-    """The phrases of all skills, compiled. Immutable and thread-safe."""
-
-    __slots__ = ("_ends", "_fail", "_next", "_unspaced")
-
-    def __init__(
-        self, declared: Sequence[tuple[int, tuple[str, ...]]], unspaced: Callable[[str], bool]
-    ) -> None:
-        """Take (skill number, words of a phrase). An empty phrase never matches.
-
-        Phrases for which ``unspaced`` is True are matched inside words too.
-        """
-        self._next: list[dict[str, int]] = [{}]
-        self._ends: list[list[tuple[int, tuple[str, ...]]]] = [[]]
-        self._unspaced: list[tuple[int, tuple[str, ...], str]] = []
-        for number, words in declared:
-            joined = " ".join(words)
-            if unspaced(joined):
-                self._unspaced.append((number, words, joined))
-            elif words:
-                self._ends[self._node(words)].append((number, words))
-        self._fail = self._fallbacks()
-
-    def _node(self, words: tuple[str, ...]) -> int:
-        node = _ROOT
-        for word in words:
-            below = self._next[node].get(word)
-            if below is None:
-                below = self._next[node][word] = len(self._next)
-                self._next.append({})
-                self._ends.append([])
-            node = below
-        return node
-
-    def _fallbacks(self) -> list[int]:
-        """Return for each node the node of its longest proper suffix that is in the tree."""
-        fail = [_ROOT] * len(self._next)
-        level = list(self._next[_ROOT].values())
-        while level:
-            deeper = []
-            for node in level:
-                for word, below in self._next[node].items():
-                    suffix = fail[node]
-                    while suffix and word not in self._next[suffix]:
-                        suffix = fail[suffix]
-                    fail[below] = self._next[suffix].get(word, _ROOT)
-                    deeper.append(below)
-            level = deeper
-        return fail
-
-    def hits(self, words: Sequence[str]) -> dict[int, list[tuple[str, ...]]]:
-        """Return the phrases that occur as adjacent words, by skill, each once."""
-        matches: dict[int, list[tuple[str, ...]]] = {}
-        visited: set[int] = {_ROOT}  # the suffixes of a visited node are visited too
-        node = _ROOT
-        for word in words:
-            while node and word not in self._next[node]:
-                node = self._fail[node]
-            node = self._next[node].get(word, _ROOT)
-            suffix = node
-            while suffix not in visited:
-                visited.add(suffix)
-                for number, phrase in self._ends[suffix]:
-                    matches.setdefault(number, []).append(phrase)
-                suffix = self._fail[suffix]
-        if self._unspaced:
-            text = " ".join(words)
-            for number, phrase, joined in self._unspaced:
-                if joined in text:
-                    matches.setdefault(number, []).append(phrase)
-        return matches

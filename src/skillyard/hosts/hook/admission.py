@@ -17,7 +17,7 @@ from skillyard.engine.skill import Origin
 from skillyard.hosts.hook.trust import project_at
 
 if TYPE_CHECKING:
-    from skillyard.engine.discovery import Scan
+    from skillyard.engine.discovery.layout import Scan
     from skillyard.hosts.hook.skill_content import Content
     from skillyard.hosts.hook.trust import Project
 

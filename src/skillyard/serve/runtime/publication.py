@@ -18,7 +18,7 @@ from typing import NamedTuple
 from skillyard.base.errors import SkillError, SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.discovery import HEAVY_FOLDERS
+from skillyard.engine.discovery.layout import HEAVY_FOLDERS
 from skillyard.engine.resources import Resource, list_resources, read_resource, real_resource_path
 from skillyard.engine.skill import Origin, Skill
 from skillyard.install.copies.archives import DEFAULT, SKILL_FILE, ArchiveFile, write_zip

@@ -18,7 +18,7 @@ from skillyard.base.errors import Diagnostic, InvalidInput, StoreRefused
 from skillyard.base.io.workers import Workers
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes import Schema, details
-from skillyard.engine.discovery import Candidate
+from skillyard.engine.discovery.layout import Candidate
 from skillyard.store.folders import (
     BuiltRow,
     StoreFile,

@@ -127,18 +127,6 @@ def test_patterns_that_cost_too_much_are_left_out_and_no_others(
 
 
 @requirement("safety:work:bounded")
-def test_a_pattern_that_costs_too_much_leaves_the_others_of_its_skill() -> None:
-    _, patterns = evil()
-    found = PatternIndex([("mixed", (patterns[0], "*7", "*8"))]).match(LONG_PATHS)
-    assert found.left_out == ("mixed",)
-    without = PatternIndex([("plain", ("*7", "*8"))]).match(LONG_PATHS)
-    assert found.scores == without.scores != {}
-    # What a pattern that was left out would have taken away is not known.
-    found = PatternIndex([("mixed", (f"!{patterns[0]}", "*7"))]).match(LONG_PATHS)
-    assert (found.left_out, found.scores) == (("mixed",), {})
-
-
-@requirement("safety:work:bounded")
 def test_many_skills_that_each_cost_little_enough_are_bounded_together() -> None:
     files = [f"{'d' * 90}/{number}" for number in range(200)]
     many = [(f"skill-{number}", (f"**/*{number}?d*",)) for number in range(60)]

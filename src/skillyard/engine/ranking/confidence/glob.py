@@ -15,15 +15,147 @@ A pattern that is empty, too long or has too many alternatives never matches.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.ranking.confidence.path_segments import Segment, fold
 
 _KEY_CHARS = 8
 """Longest prefix or suffix of a file name, in characters, that is used as a lookup key
 (``.test.ts``)."""
+
+
+def fold(text: str, case_sensitive: bool) -> str:
+    """Return the text in the form in which patterns and paths are compared."""
+    # Lower-casing a capital sigma depends on its neighbours, which a pattern does not know.
+    return text if case_sensitive else text.lower().replace("\u03c2", "\u03c3")
+
+
+Token = str | Callable[[str], bool] | None
+"""A character, "" for any character, the test of a class, or None for a star."""
+
+
+class Segment:
+    """One part of a pattern between two slashes, compiled.
+
+    Brackets are compiled both as classes and as literal text, because folders of web frameworks
+    have names such as ``[slug]``. A segment matches when either form does.
+    """
+
+    def __init__(self, text: str, case_sensitive: bool = False) -> None:
+        tokens, has_class = _tokens(text, case_sensitive, classes=True)
+        readings = [tokens]
+        if has_class:
+            readings.append(_tokens(text, case_sensitive, classes=False)[0])
+        known = [] if has_class else tokens
+        self.prefix = "".join(map(str, takewhile(bool, known)))
+        """The folded text with which every match starts, as far as it is known."""
+        self.suffix = "".join(map(str, takewhile(bool, reversed(known))))[::-1]
+        """The folded text with which every match ends, as far as it is known."""
+        wild = [token for token in known if not token]
+        self.literal = None if has_class or wild else self.prefix
+        """The folded text, when the segment matches only one text."""
+        is_plain = known and wild == [None]
+        self._readings = [] if is_plain else list(map(_Reading, readings))
+
+    @property
+    def steps_of_char(self) -> int:
+        """Maximum number of steps per character of a text; 0 for plain text and one star."""
+        return len(self._readings)
+
+    def matches(self, text: str) -> bool:
+        """Say whether the whole folded text matches."""
+        if self._readings:
+            return any(reading.matches(text) for reading in self._readings)
+        is_long = len(text) >= len(self.prefix) + len(self.suffix)
+        return is_long and text.startswith(self.prefix) and text.endswith(self.suffix)
+
+
+class _Reading:
+    """The tokens of a segment as a bit-parallel automaton.
+
+    Bit i of an integer is set when the first i characters of the pattern can match the text so far.
+    """
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._any = self._stars = 0
+        self._chars: dict[str, int] = {}
+        self._classes: list[tuple[Callable[[str], bool], int]] = []
+        place = 1
+        for token in tokens:
+            if token is None:
+                self._stars |= place
+                continue
+            if not isinstance(token, str):
+                self._classes.append((token, place))
+            elif token:
+                self._chars[token] = self._chars.get(token, 0) | place
+            else:
+                self._any |= place
+            place <<= 1
+        self._end = place
+
+    def matches(self, text: str) -> bool:
+        states, stars = 1, self._stars
+        known: dict[str, int] = {}
+        for char in text:
+            accepting = known.get(char)
+            if accepting is None:
+                accepting = known[char] = self._accepting(char)
+            states = (states & accepting) << 1 | states & stars
+        return bool(states & self._end)
+
+    def _accepting(self, char: str) -> int:
+        accepting = self._any | self._chars.get(char, 0)
+        for accepts, place in self._classes:
+            if accepts(char):
+                accepting |= place
+        return accepting
+
+
+def _tokens(text: str, case_sensitive: bool, classes: bool) -> tuple[list[Token], bool]:
+    """Return the tokens of a segment, and whether it contains a class."""
+    tokens: list[Token] = []
+    has_class = False
+    last_close = text.rfind("]") if classes else -1
+    at = 0
+    while at < len(text):
+        char = text[at]
+        # A class has at least one member: a closing bracket that comes first is that.
+        is_open = char == "[" and at + 1 < last_close
+        end = text.find("]", at + (3 if text[at + 1] == "!" else 2)) if is_open else -1
+        if end >= 0:
+            tokens.append(_class_test(text[at + 1 : end], case_sensitive))
+            has_class = True
+            at = end
+        elif char == "*":
+            tokens += [None] if tokens[-1:] != [None] else []
+        elif char == "?":
+            tokens.append("")
+        else:
+            tokens.extend(fold(char, case_sensitive))
+        at += 1
+    return tokens, has_class
+
+
+def _class_test(body: str, case_sensitive: bool) -> Callable[[str], bool]:
+    """Return the test of a bracket expression for one character of a folded text."""
+    negated = len(body) > 1 and body.startswith("!")
+    ranges: list[tuple[str, str]] = []
+    at = int(negated)
+    while at < len(body):
+        is_range = at + 2 < len(body) and body[at + 1] == "-"
+        ranges.append((body[at], body[at + 2 if is_range else at]))
+        at += 3 if is_range else 1
+
+    def accepts(char: str) -> bool:
+        forms = [char] if case_sensitive or len(char.upper()) > 1 else [char, char.upper()]
+        inside = any(low <= form <= high for form in forms for low, high in ranges)
+        return inside is not negated
+
+    return accepts
 
 
 class FilePath(NamedTuple):
@@ -61,7 +193,6 @@ class GlobRoute:
         self.below = below
         self.plain: dict[str, int] = {}
         tests: dict[str, int] = {}
-        self._folders: list[str] = []
         self.stars = 0
         for at, text in enumerate(segments):
             if text == "**":
@@ -75,7 +206,7 @@ class GlobRoute:
                 self.tests.append((segment, places))
             else:
                 self.plain[segment.literal] = self.plain.get(segment.literal, 0) | places
-        self._steps = 1 + sum(test.steps for test, _ in self.tests)
+        self._steps = 1 + len(self.tests)
         self._steps_of_char = sum(test.steps_of_char for test, _ in self.tests)
         self.last = Segment(segments[-1], case_sensitive)
         last_place = 1 << len(segments) - 1

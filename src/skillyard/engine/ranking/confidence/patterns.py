@@ -10,9 +10,9 @@ Distinct patterns are compiled once for all skills and indexed by a key that a m
 have: a file name, its prefix or suffix, or a folder. A path is compared only with the patterns
 under its own keys. Sets of files are bit sets, so that many files cost little more than one.
 
-The cost of a lookup is computed beforehand, in steps. The most expensive patterns of a skill that
-exceed :data:`MAX_STEPS_PER_SKILL` are skipped, and so are patterns that exceed :data:`MAX_STEPS` in
-total. The result names the affected skills.
+The cost of a lookup is computed beforehand, in steps. Skills whose patterns exceed
+:data:`MAX_STEPS_PER_SKILL` are left out, and so are the most expensive ones that exceed
+:data:`MAX_STEPS` in total. The result names them.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ COVERAGE_FLOOR = 0.6
 further."""
 
 MAX_STEPS = 500_000
-"""Steps of one lookup. A step visits a segment of a path, searches it for a chunk of a pattern, or
-compares one of its characters, in 0.4 microseconds at most. The limit covers 20 paths of five
+"""Steps of one lookup. A step visits a segment of a path, or compares one of its characters, in 0.4
+microseconds at most. The limit covers 20 paths of five
 segments against 1,000 patterns such as ``*config*``, which are compared with every path, or 200
 paths against 100 such patterns."""
 MAX_STEPS_PER_SKILL = 100_000
@@ -132,9 +132,9 @@ class PatternIndex:
                 file_by_path.setdefault(path, file)
         paths = tuple(file_by_path)
         paths_by_key = self._paths_by_key(paths)
-        compared, excluded, partial = self._within_budget(paths, paths_by_key)
+        compared, left_out = self._within_budget(paths, paths_by_key)
         hits = self._hits(paths, paths_by_key, compared)
-        return FileMatches(self, tuple(file_by_path.values()), hits, excluded, partial)
+        return FileMatches(self, tuple(file_by_path.values()), hits, left_out)
 
     def _paths_by_key(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
         """Return the paths by lookup key, for the keys that are in the index."""
@@ -163,12 +163,10 @@ class PatternIndex:
 
     def _within_budget(
         self, paths: tuple[FilePath, ...], paths_by_key: dict[str, list[int]]
-    ) -> tuple[frozenset[int] | None, frozenset[int], frozenset[int]]:
-        """Return the globs to compare, and the pattern sets that are skipped completely and partly.
+    ) -> tuple[frozenset[int] | None, frozenset[int]]:
+        """Return the globs to compare (None: all), and the pattern sets that are left out.
 
-        The globs are None when all are compared. The cheapest sets and the cheapest globs of each
-        set come first, ties in the order of the skills. A set with a skipped ``!pattern`` matches
-        nothing, because the files that this pattern excludes are unknown.
+        The cheapest sets come first, ties in the order of the skills.
         """
         costs: dict[int, int] = {}
         for key, places in paths_by_key.items():
@@ -177,24 +175,21 @@ class PatternIndex:
             for number, route in self._buckets[key]:
                 costs[number] = costs.get(number, 0) + route.steps(segments, chars)
         if sum(costs.values()) <= MAX_STEPS_PER_SKILL:
-            return None, frozenset(), frozenset()
+            return None, frozenset()
         of_sets = [
             (sum(costs.get(glob, 0) for glob in patterns.globs()), number)
             for number, patterns in enumerate(self.sets)
         ]
-        spent, compared = 0, set[int]()
-        excluded, partial = set[int](), set[int]()
-        for _, number in sorted(of_sets):
-            patterns, own = self.sets[number], 0
-            for glob in sorted(patterns.globs(), key=lambda glob: costs.get(glob, 0)):
-                cost = costs.get(glob, 0)
-                fresh = 0 if glob in compared else cost
-                if own + cost <= MAX_STEPS_PER_SKILL and spent + fresh <= MAX_STEPS:
-                    own, spent = own + cost, spent + fresh
-                    compared.add(glob)
-                else:
-                    (excluded if glob in patterns.negative else partial).add(number)
-        return frozenset(compared), frozenset(excluded), frozenset(partial)
+        spent, compared, left_out = 0, set[int](), set[int]()
+        for cost, number in sorted(of_sets):
+            fresh = set(self.sets[number].globs()) - compared
+            more = sum(costs.get(glob, 0) for glob in fresh)
+            if cost <= MAX_STEPS_PER_SKILL and spent + more <= MAX_STEPS:
+                spent += more
+                compared |= fresh
+            else:
+                left_out.add(number)
+        return frozenset(compared), frozenset(left_out)
 
 
 def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
@@ -225,22 +220,19 @@ class FileMatches:
         index: PatternIndex,
         files: tuple[str, ...],
         hits: dict[int, int],
-        excluded: frozenset[int] = frozenset(),
-        partial: frozenset[int] = frozenset(),
+        left_out: frozenset[int],
     ) -> None:
         self.files = files
         """The distinct paths, unchanged."""
         self._index = index
         self._hits = hits
-        self._excluded = excluded
-        self._partial = partial
+        self._left_out = left_out
         self.scores: dict[int, float] = {}
         ranked_by_set: dict[int, list[tuple[int, int]]] = {}
         for glob, matched in hits.items():
             for number, rank in index.users[glob]:
-                if number in excluded:
-                    continue
-                ranked_by_set.setdefault(number, []).append((rank, matched))
+                if number not in left_out:
+                    ranked_by_set.setdefault(number, []).append((rank, matched))
         known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
         for number, ranked in ranked_by_set.items():
             patterns = index.sets[number]
@@ -254,9 +246,8 @@ class FileMatches:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of the skills with patterns that were skipped because of the work limit."""
-        left_out = self._excluded | self._partial
-        members = (at for number in left_out for at in self._index.sets[number].members)
+        """The names of the skills whose patterns are more work than the limit."""
+        members = (at for number in self._left_out for at in self._index.sets[number].members)
         return tuple(self._index.names[at] for at in sorted(members))
 
     def best_weight(self, position: int) -> float:
@@ -265,7 +256,7 @@ class FileMatches:
         A ``!pattern`` does not exclude files here.
         """
         number = self._index.set_of.get(position)
-        if number is None or number in self._excluded:
+        if number is None or number in self._left_out:
             return 0.0
         ranks = [rank for glob, rank in self._index.sets[number].positive if glob in self._hits]
         return PATTERN_CLASSES[min(ranks)].weight if ranks else 0.0

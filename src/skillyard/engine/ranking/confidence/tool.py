@@ -15,14 +15,15 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence.combination import Weights, boost, combine_signals
 from skillyard.engine.ranking.confidence.records import Candidates, Evaluation, as_skills
 from skillyard.engine.ranking.confidence.scorer import (
     CONFIDENCE,
     BoundConfidence,
     Confidence,
     ScoredConfidence,
+    boost,
     check_number,
+    combine_signals,
 )
 from skillyard.engine.ranking.match import eligible, in_order
 from skillyard.engine.ranking.query import Query
@@ -102,16 +103,16 @@ class ConfidenceScorer:
         activity_match: bool = False,
         activity_boost: float = 1.2,
     ) -> float:
-        """Return the confidence for two signals in 0..1; see :mod:`.combination`."""
+        """Return the confidence for two signals in 0..1; see :mod:`.scorer`."""
         pattern = check_number("pattern_score", pattern_score)
         keyword = check_number("keyword_score", keyword_score)
-        weights = Weights(
-            check_number("pattern_weight", pattern_weight),
-            check_number("keyword_weight", keyword_weight),
-            check_number("activity_boost", activity_boost),
-            self._settings.monotone_guard,
+        settings = replace(
+            self._settings,
+            pattern_weight=pattern_weight,
+            keyword_weight=keyword_weight,
+            activity_boost=activity_boost,
         )
-        return boost(combine_signals(pattern, keyword, weights).raw, activity_match, weights)
+        return boost(combine_signals(pattern, keyword, settings).raw, activity_match, settings)
 
     @check_arguments
     def level(self, confidence: float) -> str:
