@@ -51,12 +51,10 @@ def test_the_address_decides_how_severe_a_download_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "most"),
-    [("nslookup $x\n" * 5_000, 30), ("grep 'nslookup $x' y\n" * 5_000, 1_100)],
-    ids=["bare", "quoted"],
+    "line", ["nslookup $x\n", "grep 'nslookup $x' y\n"], ids=["bare", "quoted"]
 )
-def test_scripts_that_send_in_thousands_of_lines_are_graded_as_far_as_they_are_shown(
-    monkeypatch: pytest.MonkeyPatch, lines: str, most: int
+def test_scripts_that_send_in_thousands_of_lines_are_graded_in_a_bounded_number(
+    monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     graded = []
 
@@ -68,11 +66,11 @@ def test_scripts_that_send_in_thousands_of_lines_are_graded_as_far_as_they_are_s
 
     monkeypatch.setattr("skillyard.check.scanning.engine.is_quoted", is_quoted)
     reader = SkillFile("a.sh", b"cat ~/.ssh/id_rsa > /tmp/zzz/out\n")
-    sender = SkillFile("b.sh", f"cat /tmp/zzz/out\n{lines}".encode())
+    sender = SkillFile("b.sh", f"cat /tmp/zzz/out\n{line * 5_000}".encode())
     findings = [each for each in scan_files([reader, sender]) if each.rule == "secrets_sent"]
     assert {each.severity for each in findings} == {"high"}
     assert len(findings) == 20
-    assert len(graded) <= most
+    assert len(graded) <= 1_100
 
 
 def test_encoded_text_is_decoded_and_scanned() -> None:

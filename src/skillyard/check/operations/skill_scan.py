@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple
 
@@ -12,7 +13,6 @@ from skillyard.base.io.workers import Workers
 from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import AcceptedFinding, ScanFinding
-from skillyard.base.text import clean_line
 from skillyard.check.operations.library_check import Format
 from skillyard.check.scanning import (
     LOW,
@@ -25,6 +25,7 @@ from skillyard.check.scanning import (
     single_file,
 )
 from skillyard.check.scanning.engine import Accepted, without_accepted
+from skillyard.check.scanning.files import shown_path
 from skillyard.check.scanning.rules import RULES_BY_ID
 from skillyard.check.validation.codes import RuleText
 from skillyard.engine.catalog import Catalog
@@ -33,7 +34,7 @@ from skillyard.engine.catalog.roots import LibrarySpec, all_roots
 _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5
 """Names of files outside of all skills that one finding lists."""
-_NO_CONTENT = (".git", "skills-lock.json")
+_NO_CONTENT = frozenset([".git", "skills-lock.json"])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -90,35 +91,37 @@ def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[ScanFindin
     Without any, and without scopes, each root is scanned as if it were a skill.
     """
     scanned = library.scan()
-    documents = [_unit_of(each.path) for each in scanned.candidates]
+    roots = [root.path for root in all_roots(library.roots, library.scopes, library.folder)]
+    documents = [_unit_of(each.path, roots[each.root]) for each in scanned.candidates]
     folders = {unit.path for unit in documents if unit.is_folder}
     # A document in a skill's folder, such as AGENTS.md, is a file of that skill.
     units = {u.path: u for u in documents if u.is_folder or folders.isdisjoint(_above(u.path))}
-    for unit in map(_unit_of, (diagnostic.path for diagnostic in scanned.diagnostics)):
+    for each in scanned.diagnostics:
         # A SKILL.md that is not read, such as a link, does not hide the files beside it.
+        root = next((root for root in roots if _parts(each.path, root)[0] != os.pardir), None)
+        unit = _unit_of(each.path, root)
         if unit.is_folder and os.path.isdir(unit.path):
             units.setdefault(unit.path, unit)
     if not units and not library.scopes:
-        units = {root: ScanUnit(root, is_folder=True) for root in library.roots}
-    roots = [root.path for root in all_roots(library.roots, library.scopes, library.folder)]
-    listed = [
-        unit._replace(root=next((r for r in roots if _lies_in(unit.path, r)), None))
-        for unit in units.values()
-    ]
-    outside = (each for root in roots for each in _outside(root, listed))
-    return listed, [*map(_left_out, scanned.diagnostics), *outside]
+        units = {root: ScanUnit(root, is_folder=True, root=root) for root in library.roots}
+    listed = list(units.values())
+    return listed, [*map(_left_out, scanned.diagnostics), *_outside(listed)]
 
 
 def _above(path: str) -> Iterator[str]:
     while path != (path := os.path.dirname(path)):
-        yield path
+        yield path or os.curdir
 
 
-def _unit_of(file: str) -> ScanUnit:
+def _parts(path: str, root: str) -> tuple[str, ...]:
+    return tuple(os.path.relpath(path, root).split(os.sep))
+
+
+def _unit_of(file: str, root: str | None = None) -> ScanUnit:
     """Return the skill that a file belongs to."""
     folder, name = os.path.split(file)
     is_folder = name.lower() == "skill.md"
-    return ScanUnit(folder or "." if is_folder else file, is_folder)
+    return ScanUnit(folder or "." if is_folder else file, is_folder, root)
 
 
 def _left_out(diagnostic: Diagnostic) -> ScanFinding:
@@ -127,34 +130,31 @@ def _left_out(diagnostic: Diagnostic) -> ScanFinding:
     return _not_scanned(diagnostic.path, severity, diagnostic.message, diagnostic.hint, line)
 
 
-def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[ScanFinding]:
+def _outside(units: Sequence[ScanUnit]) -> Iterator[ScanFinding]:
     """Yield a finding for each folder above the skills in which something belongs to none."""
-    inside = (unit for unit in units if _lies_in(unit.path, root))
-    places = {_parts(unit.path, root): unit.is_folder for unit in inside}
-    above = {parts[:end] for parts in places for end in range(len(parts))}
-    real = {os.path.realpath(os.path.join(root, *parts)) for parts in places}
-    for folder in sorted(above):
-        if any(places.get(folder[:end]) for end in range(len(folder) + 1)):
-            continue  # a skill with another one in it: all files belong to one of them
-        path = os.path.join(root, *folder)
+    folders = {unit.path for unit in units if unit.is_folder}
+    real = set(map(os.path.realpath, (unit.path for unit in units)))
+    names: dict[str, set[str]] = defaultdict(set)
+    for unit in units:
+        folder = unit.root or ""
+        if not folder or not folders.isdisjoint(_above(unit.path)):
+            continue  # all files beside a skill in another one belong to that
+        for name in _parts(unit.path, folder):
+            if name != os.curdir:  # the root itself is a skill
+                names[folder].add(name)
+                folder = os.path.join(folder, name)
+    for folder, known in names.items():
         try:
-            names = sorted(os.listdir(path))
+            listed = sorted(set(os.listdir(folder)) - known - _NO_CONTENT)
         except OSError:  # said by discovery
             continue
-        others = [
-            n
-            for n in names
-            if (*folder, n) not in places
-            and (*folder, n) not in above
-            and n not in _NO_CONTENT
-            and not _holds_links_to(os.path.join(path, n), real)
-        ]
+        others = [n for n in listed if not _holds_links_to(os.path.join(folder, n), real)]
         if others:
             one = len(others) == 1
             what = "a file or folder" if one else f"{len(others):,} files and folders"
-            shown = ", ".join(map(_shown, others[:_MAX_NAMES]))
+            shown = ", ".join(map(shown_path, others[:_MAX_NAMES]))
             more = "" if len(others) <= _MAX_NAMES else ", …"
-            yield _not_scanned(path, LOW, f"{what} without a skill: {shown}{more}", _BY_PATH)
+            yield _not_scanned(folder, LOW, f"{what} without a skill: {shown}{more}", _BY_PATH)
 
 
 def _holds_links_to(path: str, scanned: Collection[str], depth: int = 3) -> bool:
@@ -166,20 +166,6 @@ def _holds_links_to(path: str, scanned: Collection[str], depth: int = 3) -> bool
     except OSError:
         return False
     return bool(below) and all(_holds_links_to(each, scanned, depth - 1) for each in below)
-
-
-def _lies_in(path: str, root: str) -> bool:
-    return _parts(path, root)[:1] != (os.pardir,)
-
-
-def _parts(path: str, root: str) -> tuple[str, ...]:
-    above = os.path.join(root, "")
-    relative = path.removeprefix(above) if path.startswith(above) else os.path.relpath(path, root)
-    return () if relative == os.curdir else tuple(relative.split(os.sep))
-
-
-def _shown(name: str) -> str:
-    return clean_line(name.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def _not_scanned(
@@ -294,22 +280,27 @@ def scan_skills(
         add(*scan_units(path))
     if library is not None:
         add(*library_units(library))
+    folders = frozenset(real for real, unit in units.items() if unit.is_folder)
     skills = files = 0
-    for with_files, count, hits in _scan_units(units, jobs):
-        skills += with_files
-        files += count
-        findings += hits
+    listed = list(units.values())
+    chunks = [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
+    with Workers(jobs if len(chunks) > 2 else 1) as workers:
+        for result in [workers.submit(_scan_chunk, chunk, folders) for chunk in chunks]:
+            with_files, count, hits = result()
+            skills += with_files
+            files += count
+            findings += hits
     own = [each for each in findings if is_own(each.path)]
     left, taken = without_accepted(own, accepted, reasons)
     left = [*{*left, *(each for each in findings if not is_own(each.path))}]
-    severities = [each.severity for each in left]
+    severities = Counter(each.severity for each in left)
     return Scanned(
         paths=(*targets, *(() if library is None else library.roots)),
         scopes=() if library is None else library.scopes,
         skills=skills,
         files=files,
         findings=tuple(sorted(left, key=_order)),
-        counts={severity: severities.count(severity) for severity in SEVERITIES},
+        counts={severity: severities[severity] for severity in SEVERITIES},
         accepted=tuple(
             AcceptedFinding(finding=finding, reason=entry.reason)
             for finding, entry in sorted(set(taken), key=lambda pair: _order(pair[0]))
@@ -320,21 +311,6 @@ def scan_skills(
 
 _CHUNK = 500
 """Skills that one process scans at a time; starting it takes as long as scanning half of them."""
-
-
-def _scan_units(
-    units: Mapping[str, ScanUnit], jobs: int
-) -> Iterator[tuple[int, int, list[ScanFinding]]]:
-    """Yield the numbers of skills and files and the findings of some skills at a time."""
-    folders = frozenset(real for real, unit in units.items() if unit.is_folder)
-    listed = list(units.values())
-    chunks = [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
-    with Workers(jobs if len(chunks) > 2 else 1) as workers:
-        if workers.jobs == 1:
-            yield from (_scan_chunk(chunk, folders) for chunk in chunks)
-            return
-        results = [workers.submit(_scan_chunk, chunk, folders) for chunk in chunks]
-        yield from (result() for result in results)
 
 
 def _scan_chunk(

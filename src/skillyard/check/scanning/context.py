@@ -69,13 +69,9 @@ class Subject(NamedTuple):
     """Its examples are sentences to an agent."""
 
 
-def subject_of(document: Document | None) -> Subject:
-    """Return what a skill is about, by its SKILL.md."""
-    return Subject(False, False) if document is None else _subject(document.parts[0])
-
-
 @lru_cache(maxsize=64)
-def _subject(frontmatter: str) -> Subject:
+def subject_of(frontmatter: str) -> Subject:
+    """Return what a skill is about, by the frontmatter of its SKILL.md."""
     searches = (_SUBJECT, _ON_AGENTS)
     return Subject(*(each.search(frontmatter) is not None for each in searches))
 

@@ -11,7 +11,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.invisible import hidden_runs
 from skillyard.base.lookalikes import latin_shape
 from skillyard.check.markdown import Fence, fences
-from skillyard.check.scanning.words import Places, group, places_in
+from skillyard.check.scanning.words import Words, group
 from skillyard.engine.formats.frontmatter import split, unify_lines
 
 PROSE, SCRIPT, DATA = "prose", "script", "data"
@@ -21,7 +21,6 @@ _DATA_ENDINGS = """
     json jsonc jsonl yaml yml toml ini cfg conf csv tsv xml svg html htm plist lock
 """
 _DATA = frozenset(_DATA_ENDINGS.split())
-KIND_BITS = {PROSE: 1, SCRIPT: 2, DATA: 4}
 _HIDDEN = re.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ff"
     "\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]"
@@ -76,7 +75,7 @@ class Document:
         """
         if all(map(self.has, _LETTERS)):
             self.text = SPACED.sub(lambda match: _joined(match[0]), self.text)
-            del self.lowered, self.places
+            del self.lowered, self.words
 
     @cached_property
     def lowered(self) -> str:
@@ -87,14 +86,14 @@ class Document:
         return lowered.translate(_FOLD)
 
     @cached_property
-    def places(self) -> Places:
-        """Where the words of patterns stand in :attr:`lowered`."""
+    def words(self) -> Words:
+        """The words of patterns in :attr:`lowered`."""
         foreign = "" if self.lowered.isascii() else _ASCII.sub("", self.lowered)
-        return places_in(self.lowered, KIND_BITS[self.kind], foreign)
+        return Words(self.lowered, foreign)
 
     def has(self, group: int) -> bool:
         """True when a word of the group occurs."""
-        return bool(self.places.present[group])
+        return group in self.words.groups
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 from skillyard.base.io.sha256 import sha256
@@ -61,6 +61,7 @@ _LINK = RULES_BY_ID["link_outside"]
 _NOT_SCANNED = RULES_BY_ID["not_scanned"]
 _ENCODED = RULES_BY_ID["encoded_command"]
 _SENT = RULES_BY_ID["secrets_sent"]
+_SENT_UNQUOTED = replace(_SENT, quotable=False)
 _COMMENT = RULES_BY_ID["hidden_instruction"]
 _MAX_PER_RULE = 20
 """Findings of one rule in one file that are reported. The number of others is in the last one."""
@@ -80,17 +81,16 @@ def scan_files(files: Iterable[SkillFile], publisher: str = "") -> list[ScanFind
     # Two files may have one path here: names are shown without control characters.
     listed = sorted(files, key=lambda each: (each.path, each.link, each.problem, each.data or b""))
     documents = [_document(each, publisher) for each in listed]
-    skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
-    findings: list[ScanFinding] = []
-    read = [d for d in documents if d is not None]
+    read = [each for each in documents if each is not None]
+    skill = next((each for each in read if each.path.lower() == "skill.md"), None)
     later = {id(of): hits for of, hits in secrets_sent_later(read, _SENT.patterns)}
+    findings: list[ScanFinding] = []
     for each, document in zip(listed, documents, strict=True):
         if document is None:
-            graded = _hits_of_file(each)
+            hits = _hits_of_file(each)
         else:
-            sinks = later.get(id(document), ())
-            graded = chain(_hits(document, skill), _sent_later(sinks, document, skill))
-        findings += _findings(each, document, graded)
+            hits = chain(_hits(document), _sent_later(later.get(id(document), ())))
+        findings += _findings(each, document, hits, skill)
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
 
 
@@ -99,71 +99,52 @@ def _document(file: SkillFile, publisher: str) -> Document | None:
     return None if text is None else Document(file.path, text, publisher)
 
 
-class _Graded(NamedTuple):
-    rule: Rule
-    hit: RuleHit
-    severity: str
+_Hits = Iterator[tuple[Rule, RuleHit]]
 
 
-def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
+def _hits_of_file(file: SkillFile) -> _Hits:
     """Yield what is said of a file that is not scanned as text."""
     if file.link:
         note = file.problem or f"it leads to {file.link}"
-        yield _Graded(_LINK, RuleHit(0, 0, note=note), LOW if file.problem else _LINK.severity)
+        yield _LINK, RuleHit(0, 0, LOW if file.problem else "", note)
     elif is_compiled(file.start if file.data is None else file.data):
-        yield _Graded(_COMPILED, RuleHit(0, 0), _COMPILED.severity)
+        yield _COMPILED, RuleHit(0, 0)
     elif file.data is None:
-        yield _Graded(_NOT_SCANNED, RuleHit(0, 0, note=file.problem), unscanned_severity(file))
+        yield _NOT_SCANNED, RuleHit(0, 0, unscanned_severity(file), file.problem)
 
 
-def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
+def _hits(document: Document) -> _Hits:
     """Yield the hits of all rules in a document, and in what is encoded or hidden in it."""
     for rule in RULES:
         for hit in rule.hits(document):
-            if rule.quotable and is_negated(document, hit.start):
-                continue
-            yield _Graded(rule, hit, _severity(rule, hit, document, skill))
+            if not (rule.quotable and is_negated(document, hit.start)):
+                yield rule, hit
     for number, (hit, text) in enumerate(hidden.decoded_texts(document)):
         if number == _MAX_ENCODED:
             note = f"it has more than {_MAX_ENCODED:,} encoded texts"
-            yield _Graded(_NOT_SCANNED, hit._replace(note=note), MEDIUM)
+            yield _NOT_SCANNED, hit._replace(severity=MEDIUM, note=note)
             break
-        inner = _worst(text)
-        if inner is not None or hidden.encoded_harm(text):
+        inner, is_harm = _worst(text), hidden.encoded_harm(text)
+        if inner is not None or is_harm:
             note = f"it says: {shorten(clean_line(text), _SHOWN_CHARS)}"
-            severity = HIGH if inner == HIGH or hidden.encoded_harm(text) else MEDIUM
-            yield _graded(_ENCODED, hit._replace(severity=severity, note=note), document, skill)
+            severity = HIGH if inner == HIGH or is_harm else MEDIUM
+            yield _ENCODED, hit._replace(severity=severity, note=note)
     for hit, text in hidden.comments(document):
         inner = _worst(text)
         if inner is not None or hidden.addresses_agent(text):
             # A template's comments are read where they are written; in prose they are out of sight.
             is_note = document.kind == DATA and document.text.startswith("<!--", hit.start)
             severity = HIGH if inner == HIGH or not (inner or is_note) else MEDIUM
-            yield _graded(_COMMENT, hit._replace(severity=severity), document, skill)
+            yield _COMMENT, hit._replace(severity=severity)
 
 
-def _sent_later(
-    hits: Iterable[RuleHit], document: Document, skill: Document | None
-) -> Iterator[_Graded]:
-    """Yield graded hits until more lines are high than are reported: scripts may have any number.
+def _sent_later(hits: Iterable[RuleHit]) -> _Hits:
+    """Yield hits until more are high than are reported: scripts may have any number.
 
-    Lower ones do not count, so that quoted ones in front hide nothing; no text is believed to quote
-    more than :data:`_MAX_QUOTED`.
+    No text is believed to quote more than :data:`_MAX_QUOTED`, so quoted ones in front hide none.
     """
-    lines = set()
-    for number, hit in enumerate(hits):
-        is_believed = number < _MAX_QUOTED
-        severity = _severity(_SENT, hit, document, skill) if is_believed else _SENT.severity
-        graded = _Graded(_SENT, hit, severity)
-        yield graded
-        if graded.severity == HIGH:
-            lines.add(document.line(hit.start))
-            if len(lines) > _MAX_PER_RULE:
-                break
-
-
-def _graded(rule: Rule, hit: RuleHit, document: Document, skill: Document | None) -> _Graded:
-    return _Graded(rule, hit, _severity(rule, hit, document, skill))
+    for number, hit in enumerate(islice(hits, _MAX_QUOTED + _MAX_PER_RULE + 1)):
+        yield (_SENT if number < _MAX_QUOTED else _SENT_UNQUOTED), hit
 
 
 def _worst(text: str) -> str | None:
@@ -173,17 +154,17 @@ def _worst(text: str) -> str | None:
     return next((severity for severity in SEVERITIES[:2] if severity in severities), None)
 
 
-def _severity(rule: Rule, hit: RuleHit, document: Document, skill: Document | None) -> str:
+def _severity(rule: Rule, hit: RuleHit, document: Document | None, skill: Document | None) -> str:
     severity = hit.severity or rule.severity
-    if severity != HIGH or not rule.quotable:
+    if severity != HIGH or not rule.quotable or document is None:
         return severity
-    subject = subject_of(skill)
+    subject = subject_of("" if skill is None else skill.parts[0])
     quoted = is_quoted(document, hit.start, hit.end, subject=subject, phrase=rule.phrase)
     return MEDIUM if quoted else HIGH
 
 
 def _findings(
-    file: SkillFile, document: Document | None, graded: Iterable[_Graded]
+    file: SkillFile, document: Document | None, hits: _Hits, skill: Document | None
 ) -> Iterator[ScanFinding]:
     """Yield one finding for each rule and line, the severest one, and a bounded number a rule."""
     # Without content the path stands for it, so that one accepted file does not stand for others.
@@ -191,7 +172,8 @@ def _findings(
     content = unread if file.data is None else file.data
     digest = ""
     places: dict[tuple[str, int], ScanFinding] = {}
-    for rule, hit, severity in graded:
+    for rule, hit in hits:
+        severity = _severity(rule, hit, document, skill)
         digest = digest or f"sha256:{sha256(content).hex()}"
         line = 1 if document is None else document.line(hit.start)
         quote = "" if document is None else document.text[hit.start : hit.end]

@@ -128,7 +128,7 @@ def single_file(path: str, root: str | None = None) -> SkillFile:
     """Return one file that has no folder of its own. A link below ``root`` is followed."""
     real = os.path.realpath(path)
     followed = real if root is not None and _is_below(real, root) else path
-    return _read(*os.path.split(followed))._replace(path=_shown(os.path.basename(path)))
+    return _read(*os.path.split(followed))._replace(path=shown_path(os.path.basename(path)))
 
 
 def files_of_folder(
@@ -155,21 +155,21 @@ def files_of_folder(
                         yield from _link(folder, path, opened, entry.name, root or folder)
                     elif entry.is_dir(follow_symlinks=False):
                         if entry.name in _SKIPPED:
-                            yield SkillFile(_shown(path), None, problem="it is left out")
+                            yield SkillFile(shown_path(path), None, problem="it is left out")
                         elif depth >= DEFAULT_LIMITS.tree_depth:
-                            yield SkillFile(_shown(path), None, problem=_TOO_DEEP)
+                            yield SkillFile(shown_path(path), None, problem=_TOO_DEEP)
                         else:
                             pending.append((path, depth + 1))
                     else:
                         count += 1
                         if count > _MAX_FILES:
-                            yield SkillFile(_shown(path), None, problem=_TOO_MANY_FILES)
+                            yield SkillFile(shown_path(path), None, problem=_TOO_MANY_FILES)
                             return
                         file = _read(folder, path, is_large_read=large < _MAX_LARGE)
                         large += len(file.data or b"") > _MAX_BYTES
                         yield file
         except OSError as error:
-            yield SkillFile(_shown(below or "."), None, problem=error.strerror or "unreadable")
+            yield SkillFile(shown_path(below or "."), None, problem=error.strerror or "unreadable")
 
 
 def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
@@ -185,8 +185,8 @@ def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
     except SkillError as error:
         is_named = start and (is_compiled(start) or text_of(path, start) is not None)
         digest = _digest(full) if is_named else ""
-        return SkillFile(_shown(path), None, "", str(error.message), start, digest)
-    return SkillFile(_shown(path), content.data)
+        return SkillFile(shown_path(path), None, "", str(error.message), start, digest)
+    return SkillFile(shown_path(path), content.data)
 
 
 def _start(path: str) -> bytes:
@@ -208,12 +208,12 @@ def _link(folder: str, path: str, opened: Folder, name: str, root: str) -> Itera
     try:
         target = opened.link(name)
     except OSError as error:
-        yield SkillFile(_shown(path), None, problem=error.strerror or "unreadable")
+        yield SkillFile(shown_path(path), None, problem=error.strerror or "unreadable")
         return
     real = os.path.realpath(os.path.join(folder, path))
     if _is_below(real, folder):
         return
-    link = SkillFile(_shown(path), None, link=clean_line(target))
+    link = SkillFile(shown_path(path), None, link=clean_line(target))
     if not (_is_below(real, root) and _is_read(real) and kind_of(real, b"") != DATA):
         yield link
     elif os.path.exists(real):
@@ -227,5 +227,6 @@ def _is_below(real: str, folder: str) -> bool:
     return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str) -> str:
+    """Return a path for people."""
     return clean_line(path.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -126,7 +126,7 @@ _OBJECT = re.compile(r"""[/\\$@|;'"=]|\s-\w""")
 
 def decoded_texts(document: Document) -> Iterator[tuple[RuleHit, str]]:
     """Yield the readable texts that are in the document as base64 or hexadecimal digits."""
-    if not document.places.has_long_word:
+    if not document.words.has_long_word:
         return
     for match in _BLOB.finditer(document.text):
         text = _decode(match[0])

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
-from skillyard.check.scanning.document import EVERY, KIND_BITS, Document
-from skillyard.check.scanning.words import need
+from skillyard.check.scanning.document import EVERY, Document
+from skillyard.check.scanning.words import group
 
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 SEVERITIES = (HIGH, MEDIUM, LOW)
@@ -63,14 +62,8 @@ class Rule:
     phrase: bool
     """True for a rule whose hits are sentences to the agent. They mean nothing in a quotation."""
 
-    @cached_property
-    def _numbers(self) -> frozenset[int]:
-        return frozenset(each.number for each in self.patterns)
-
     def hits(self, document: Document) -> Iterable[RuleHit]:
         """Return the hits in a document, in any order."""
-        if self.patterns and self._numbers.isdisjoint(document.places.windows):
-            return ()
         return self.find(document, self.patterns)
 
 
@@ -84,8 +77,6 @@ class Pattern(NamedTuple):
     first: re.Pattern[str] | None
     """What matches at the start of a text, of an expression that begins with a line end. A search
     for a line end or a start takes several times as long."""
-    number: int
-    """Of its words in :mod:`~skillyard.check.scanning.words`."""
     words: tuple[str, ...]
     """Groups of words. A match lies around a word of the first one, and has a word of each other
     one, unless that begins with ``~``: such a word stands anywhere in the document."""
@@ -95,14 +86,20 @@ class Pattern(NamedTuple):
     """Characters before and after a word that are searched. No match is longer."""
     files: tuple[str, ...]
     """How the paths of the files that are searched end, in lower case. Empty: all."""
+    groups: frozenset[int]
+    """The numbers of all groups of words."""
+    near: tuple[int, ...]
+    """Those of the groups of which a match has a word. Empty: all of the text is searched."""
 
     def matches(self, document: Document) -> Iterator[re.Match[str]]:
         """Yield the matches where the words are."""
-        parts = document.places.windows.get(self.number)
-        if parts is None or not document.path.lower().endswith(self.files or ""):
+        is_read = document.kind in self.kinds and self.groups <= document.words.groups
+        if not is_read or not document.path.lower().endswith(self.files or ""):
             return
         text = document.lowered  # with capitals, a search takes several times as long
-        for start, end in zip(parts[::2], parts[1::2], strict=True):
+        whole = ((0, len(text)),)
+        parts = document.words.around(self.near, self.reach) if self.near else whole
+        for start, end in parts:
             if self.first is not None and start == 0:
                 first = self.first.match(text, 0, end)
                 if first is not None:
@@ -135,11 +132,12 @@ def pattern(
     rest = regex.removeprefix(_LINE)
     first = None if rest == regex else re.compile(rest, re.VERBOSE | re.DOTALL)
     compiled = re.compile(regex if first is None else rf"\n{rest}", re.VERBOSE | re.DOTALL)
-    kinds = frozenset(kinds)
-    bits = sum(KIND_BITS[kind] for kind in kinds)
-    return Pattern(
-        compiled, first, need(bits, reach, words), tuple(words), severity, kinds, reach, files
-    )
+    numbers = [group(each.removeprefix("~")) for each in words]
+    near = [number for number, each in zip(numbers, words, strict=True) if each[0] != "~"]
+    if words and words[0][0] == "~":
+        near = []
+    places = (severity, frozenset(kinds), reach, files, frozenset(numbers), tuple(near))
+    return Pattern(compiled, first, tuple(words), *places)
 
 
 _LINE = r"(?:^|\n)"
@@ -154,9 +152,7 @@ def _in_lower_case(regex: str) -> str:
 
 def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield the matches of patterns: the function of most rules."""
-    windows = document.places.windows
     for each in patterns:
-        if each.number in windows:
-            for match in each.matches(document):
-                is_before = match[0].startswith("\n")  # of an expression for the start of a line
-                yield RuleHit(match.start() + is_before, match.end(), each.severity)
+        for match in each.matches(document):
+            is_before = match[0].startswith("\n")  # of an expression for the start of a line
+            yield RuleHit(match.start() + is_before, match.end(), each.severity)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -301,13 +300,9 @@ def _exists(folder: str, path: str) -> bool:
     place = folder
     for part in path.split("/"):
         place = os.path.join(place, part)
-        try:
-            status = os.lstat(place)
-        except (OSError, ValueError):
-            return False
-        if stat.S_ISLNK(status.st_mode):
+        if os.path.islink(place):
             return True
-    return True
+    return os.path.lexists(place)
 
 
 # The text form. None of these faults changes the result of lenient parsing, and ``check --fix``

@@ -8,7 +8,9 @@ findings prevents a skill from loading.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
 from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.base.limits import DEFAULT_LIMITS
@@ -128,28 +130,17 @@ def _generic(pattern: str) -> bool:
 
 
 def _shared_triggers(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
-    by_trigger: dict[str, list[int]] = {}
-    for number, skill in enumerate(skills):
+    owners: dict[str, list[Skill]] = defaultdict(list)
+    for skill in skills:
         for trigger in _triggers(skill):
-            by_trigger.setdefault(trigger, []).append(number)
-    for number, skill in enumerate(skills):
-        shared = [trigger for trigger in _triggers(skill) if len(by_trigger[trigger]) > 1]
+            owners[trigger].append(skill)
+    for skill in skills:
+        shared = [trigger for trigger in _triggers(skill) if len(owners[trigger]) > 1]
         if shared:
-            owners = by_trigger[shared[0]]
-            other = skills[owners[0] if owners[0] != number else owners[1]]
-            yield _finding(
-                "trigger_shared",
-                skill,
-                f"the trigger {quote(shared[0])} is also that of {_describe(other)}"
-                + (f" and {plural(len(owners) - 2, 'other skill')}" if len(owners) > 2 else "")
-                + (f"; so {_are(len(shared) - 1)}" if len(shared) > 1 else ""),
-                "triggers",
-                shared[0],
-            )
-
-
-def _are(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {plural(count, 'other trigger')}"
+            other = next(each for each in owners[shared[0]] if each is not skill)
+            message = f"the trigger {quote(shared[0])} is also that of {_describe(other)}"
+            message += f"; {plural(len(shared) - 1, 'other trigger')} too" if shared[1:] else ""
+            yield _finding("trigger_shared", skill, message, "triggers", shared[0])
 
 
 def _triggers(skill: Skill) -> list[str]:
@@ -194,10 +185,15 @@ def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iter
     if isinstance(tools, str | bytes) or not all(isinstance(tool, str) for tool in tool_names):
         raise InvalidInput("tools must be a list of tool names")
     for skill in skills:
-        for entry in skill.allowed_tools:
-            tool = entry.partition("(")[0].strip()
-            if not _exists(tool, tool_names):
-                yield _unknown_tool(skill, tool, tool_names)
+        for tool in filter(None, (each.partition("(")[0].strip() for each in skill.allowed_tools)):
+            # A star at the end matches any ending.
+            start = tool.removesuffix("*")
+            if tool in tool_names or any(n.startswith(start) for n in tool_names if start != tool):
+                continue
+            near = get_close_matches(tool[:80], sorted(tool_names), 1, 0.6)
+            hint = f"did you mean `{quote(near[0])[1:-1]}`?" if near else ""
+            message = f"no tool is called {quote(tool)}"
+            yield _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)
 
 
 def _requirements(
@@ -211,19 +207,3 @@ def _requirements(
             fields = [key for key in ("requires", "metadata") if view.node(key)]
             code = "requirement_cycle" if checker.cycle(skill) else "requirement_unmet"
             yield _finding(code, skill, lack, fields[0] if fields else "name")
-
-
-def _exists(tool: str, tool_names: frozenset[str]) -> bool:
-    """True when the tool is known. A star at the end matches any ending."""
-    if tool.endswith("*"):
-        return any(name.startswith(tool[:-1]) for name in tool_names)
-    return tool in tool_names or not tool
-
-
-def _unknown_tool(skill: Skill, tool: str, tool_names: frozenset[str]) -> Diagnostic:
-    from difflib import get_close_matches
-
-    near = get_close_matches(tool[:80], sorted(tool_names), 1, 0.6)
-    hint = f"did you mean `{quote(near[0])[1:-1]}`?" if near else ""
-    message = f"no tool is called {quote(tool)}"
-    return _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)

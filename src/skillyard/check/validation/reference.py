@@ -9,8 +9,10 @@ validator quirks", all measured.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import yaml
@@ -87,43 +89,29 @@ def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
     """
     if not any(char in block for char in "[{\t\ufeff"):
         return
-    text = block.split("\n")
-    for number, line in enumerate(text):
+    refuse = partial(_not_in_dialect, block, path)
+    for number, line in enumerate(block.split("\n")):
         if line.startswith("\ufeff"):
             hint = "remove the invisible mark at the start of the line"
-            raise _not_in_dialect(text, number, 0, path, "byte order marks", hint)
+            raise refuse(number, 0, "byte order marks", hint)
+    text = block
     for event in _events(block):
         mark = event.start_mark
         if getattr(event, "flow_style", False) and _field_at(mark.line + 1, lines) in SPEC_FIELDS:
-            raise _not_in_dialect(
-                text,
-                mark.line,
-                mark.column,
-                path,
-                "values in brackets or braces",
-                "write one item a line, each after a hyphen and indented",
-            )
+            hint = "write one item a line, each after a hyphen and indented"
+            raise refuse(mark.line, mark.column, "values in brackets or braces", hint)
         if getattr(event, "style", None):  # a quoted or block scalar may contain anything
-            _blank_out(text, event)
-    for number, line in enumerate(text):
+            start, end = mark.index, event.end_mark.index
+            text = text[:start] + re.sub(".", " ", text[start:end]) + text[end:]
+    for number, line in enumerate(text.split("\n")):
         tab = line.find("\t")
         if tab >= 0 and not line[:tab].lstrip(" ").startswith("#") and " #" not in line[:tab]:
             hint = "use blanks instead of the tab, or put the value in quotes"
-            raise _not_in_dialect(text, number, tab, path, "tabs", hint)
-
-
-def _blank_out(text: list[str], event: Any) -> None:
-    """Replace the text of a scalar by spaces."""
-    start, end = event.start_mark, event.end_mark
-    for number in range(start.line, min(end.line, len(text) - 1) + 1):
-        line = text[number]
-        first = start.column if number == start.line else 0
-        last = end.column if number == end.line else len(line)
-        text[number] = line[:first] + " " * (last - first) + line[last:]
+            raise refuse(number, tab, "tabs", hint)
 
 
 def _not_in_dialect(
-    text: list[str], line: int, column: int, path: str, what: str, hint: str
+    block: str, path: str, line: int, column: int, what: str, hint: str
 ) -> SkillYamlError:
     return SkillYamlError(
         f"{what} are refused by the reference validator",
@@ -132,7 +120,7 @@ def _not_in_dialect(
         column=column + 1,
         code="yaml_invalid",
         hint=hint,
-        found=text[line].strip()[:80],
+        found=block.split("\n")[line].strip()[:80],
     )
 
 
