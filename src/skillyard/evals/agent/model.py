@@ -13,11 +13,8 @@ import subprocess
 import sys
 import time
 from base64 import b64encode
-from importlib.util import find_spec
 from typing import Any
 
-from skillyard.base.errors import InvalidInput
-from skillyard.base.extras import install_command
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.agent.workspace import Workspace
 from skillyard.evals.checks import InputFile
@@ -29,8 +26,6 @@ from skillyard.evals.models.calls import (
     TokenUsage,
 )
 
-SANDBOXES = ("docker", "local")
-"""``local`` runs what the model writes on this machine, without protection."""
 LOGS = "agent"
 TOKENS = 200_000
 """Tokens of one run, input and output together: the most that it can cost is reserved."""
@@ -38,12 +33,6 @@ MESSAGES = 60
 _GRACE_S = 30.0
 """For the process to start, and to end the sandbox."""
 _EXCERPT = 300
-
-
-def require_inspect() -> None:
-    """Raise InvalidInput without the extra."""
-    if find_spec("inspect_ai") is None:
-        raise InvalidInput(f"--sandbox needs inspect_ai; {install_command('eval-agent')}")
 
 
 class AgentModel:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from typing import Any
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.evals.agent.model import AgentModel, require_inspect
 from skillyard.evals.cases.reading import CasePlaces, Dataset
 from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
 from skillyard.evals.checks import require_library
@@ -195,6 +196,8 @@ class ReadyRun:
             model = online
         if settings.sandbox is None:
             return model
+        from skillyard.evals.agent.model import AgentModel
+
         return AgentModel(model, settings.base_url, settings.sandbox, self.results)
 
     def prices(self) -> dict[str, Price | None]:
@@ -274,8 +277,8 @@ def _prepare_run(
     _check_router(settings, options)
     if not plans:
         settings.require_models()
-        if settings.sandbox is not None and not options.replay:
-            require_inspect()
+        if settings.sandbox is not None and not options.replay and not find_spec("inspect_ai"):
+            raise InvalidInput(f"--sandbox needs inspect_ai; {install_command('eval-agent')}")
     own: str = getattr(config.paths, LAYERS[eval_type].cases)  # of this layer alone
     there = tuple(path for path in (own, config.paths.cases) if os.path.lexists(path))
     places = CasePlaces(tuple(options.paths) or there or (own,), options.in_skills, settings.skill)
