@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.sums import wilson
 from skillyard.base.text import clean_line, shorten
@@ -26,7 +26,7 @@ from skillyard.evals.layers.work import (
 )
 from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.statistics.analysis import rounded
-from skillyard.evals.statistics.changes import Measure, Values, values_by_case
+from skillyard.evals.statistics.changes import Measure, values_by_case
 from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.verdicts import OVERALL
 from skillyard.evals.storage import digest_of
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from skillyard.evals.cases.reading import CasePlaces
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.values import LayerView
-    from skillyard.evals.settings import ActivationLimits, Regression, RunSettings
-    from skillyard.evals.statistics.changes import Measure
+    from skillyard.evals.settings import Regression, RunSettings
 
 DESCRIPTION_CHARS = 120
 """Length of a description in the index (evals.md §1.14)."""
@@ -100,7 +99,12 @@ class ActivationLayer:
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield true and false positive rates of all requests, and of each skill."""
-        return activation_measures(cases, rules.activation)
+        limits, decided = rules.activation, _decided(cases)
+        least = limits.min_cases
+        for entity, _, positives, negatives, fires in _groups(decided, decided):
+            tpr, fpr = values_by_case(positives, fires), values_by_case(negatives, fires)
+            yield Measure(entity, "tpr", "lower", tpr, limits.tpr_drop, least, largest=1)
+            yield Measure(entity, "fpr", "higher", fpr, limits.fpr_increase, least, largest=1)
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the rates, as they are shown."""
@@ -257,7 +261,7 @@ def _score(case: ActivationCase, picks: Sequence[str]) -> dict[str, Any]:
     passed = bool(hits) or accepted
     recall = max(len(hits), int(accepted)) / max(1, len(expected))
     named = {} if recall == 1.0 else {"missing": missing}
-    return {**_figures(passed, precision, recall), **named}
+    return _figures(passed, precision, recall) | named
 
 
 def _figures(passed: bool, precision: float, recall: float) -> dict[str, Any]:
@@ -271,77 +275,91 @@ def _figures(passed: bool, precision: float, recall: float) -> dict[str, Any]:
     }
 
 
-ACTIVATION: Layer = ActivationLayer()
-
-
 CONFUSED_SHARE = 0.2
 """A skill is confused with one that takes more than this share of its requests."""
-_Runs = Sequence[Sequence[Mapping[str, Any]]]
-"""Cases, each with its runs."""
+_Case = Mapping[str, Any]
 
 
-def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+class _Group(NamedTuple):
+    """What counts for a skill, or for all together: the runs of cases that were decided."""
+
+    entity: str
+    counted: list[_Case]
+    positives: list[_Case]
+    negatives: list[_Case]
+    fires: Callable[[_Case], bool]
+    """Right for a positive, wrong for a negative."""
+
+
+def _groups(cases: Sequence[_Case], decided: Sequence[_Case]) -> Iterator[_Group]:
+    """Yield ``_overall``, and each skill that one of the cases expects.
+
+    A skill's positives are the cases that expect it, its negatives all the others that do not
+    accept it.
+    """
+    positives = [case for case in decided if case["should_activate"]]
+    negatives = [case for case in decided if not case["should_activate"]]
+    yield _Group(OVERALL, [*decided], positives, negatives, _is_as_labelled)
+    for skill in sorted({name for case in cases for name in case["expected_skills"]}):
+        expecting = [case for case in decided if skill in case["expected_skills"]]
+        others = [
+            case
+            for case in decided
+            if skill not in (*case["expected_skills"], *case["acceptable_skills"])
+            and case.get("about") in (None, skill)
+        ]
+        yield _Group(skill, expecting, expecting, others, partial(_fires, skill))
+
+
+def _is_as_labelled(case: _Case) -> bool:
+    return bool(case["passed"] == case["should_activate"])
+
+
+def _fires(skill: str, case: _Case) -> bool:
+    return skill in case["picked"]
+
+
+def activation_summary(cases: Sequence[_Case]) -> dict[str, dict[str, Any]]:
     """Return the summary by skill, and ``_overall``: means over cases, rates with intervals.
 
-    Cases with errors and cases that were skipped count in ``errors`` alone. Where most requests
-    that need a skill, or most that need none, have no readable choice, nothing was measured: the
-    rest would be a rate of what happens to be readable. A skill's true
-    positive rate is over the cases that expect it; its false positive rate over all the others
-    that do not accept it. ``f1`` is the mean of the F1 of the cases that expect a skill (macro
-    average): the one F1 that terminal and report show. ``mean`` is the mean over all cases.
+    The runs of a case are averaged, so each case counts once (evals.md §1.15). Cases with errors
+    and cases that were skipped count in ``errors`` alone. ``f1`` is the mean of the F1 of the cases
+    that expect a skill (macro average): the one F1 that terminal and report show. ``mean`` is the
+    mean over all cases.
     """
-    all_cases = list(cases)
-    decided = _runs_by_case(_decided(all_cases))
-    summary = {OVERALL: {**_overall(decided), "errors": _errors(all_cases)}}
-    for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
-        of_skill = [case for case in all_cases if skill in case["expected_skills"]]
-        summary[skill] = {**_for_skill(skill, decided), "errors": _errors(of_skill)}
+    summary = {}
+    for entity, counted, positives, negatives, fires in _groups(cases, _decided(cases)):
+        own, more = [case for case in cases if entity in case["expected_skills"]], {}
+        if entity == OVERALL:
+            own = [*cases]
+            more = {name: _mean(positives, name) for name in ("precision", "recall")}
+            more |= {
+                "accuracy": _mean(counted, "passed"),
+                "exact_set_rate": _mean(counted, "exact"),
+            }
+        scores = _means(counted, "f1")
+        rates = _means(positives, fires), _means(negatives, fires)
+        summary[entity] = {
+            "mean": fmean(scores) if scores else None,
+            "stddev": spread_of(scores),
+            "n": len(scores),
+            **more,
+            "f1": _mean(positives, "f1"),
+            **_rate("tpr", rates[0]),
+            **_rate("fpr", rates[1]),
+            "positives": len(rates[0]),
+            "negatives": len(rates[1]),
+            "errors": _errors(own),
+        }
     figures: dict[str, dict[str, Any]] = rounded(summary)
     return figures
 
 
-def activation_measures(
-    cases: Sequence[Mapping[str, Any]], limits: ActivationLimits
-) -> Iterator[Measure]:
-    """Yield true and false positive rates of all requests, and of each skill."""
-    decided = _decided(cases)
-    positives = [case for case in decided if case["should_activate"]]
-    negatives = [case for case in decided if not case["should_activate"]]
-    yield from _rates(
-        OVERALL,
-        values_by_case(positives, lambda case: case["passed"]),
-        values_by_case(negatives, lambda case: not case["passed"]),
-        limits,
-    )
-    for skill in sorted({name for case in decided for name in case["expected_skills"]}):
-        fires = partial(_fires, skill)
-        expecting = [case for case in decided if skill in case["expected_skills"]]
-        others = [case for case in decided if _is_other(skill, case)]
-        yield from _rates(
-            skill, values_by_case(expecting, fires), values_by_case(others, fires), limits
-        )
+def _decided(cases: Sequence[_Case]) -> list[_Case]:
+    """Return the cases with a choice; none of them where most of a kind have no readable one.
 
-
-def _rates(
-    entity: str, positives: Values, negatives: Values, limits: ActivationLimits
-) -> Iterator[Measure]:
-    least = limits.min_cases
-    yield Measure(entity, "tpr", "lower", positives, limits.tpr_drop, least, largest=1)
-    yield Measure(entity, "fpr", "higher", negatives, limits.fpr_increase, least, largest=1)
-
-
-def _fires(skill: str, case: Mapping[str, Any]) -> bool:
-    return skill in case["picked"]
-
-
-def _is_other(skill: str, case: Mapping[str, Any]) -> bool:
-    """True for a request at which the skill should not fire."""
-    expected = (*case["expected_skills"], *case["acceptable_skills"])
-    return skill not in expected and case.get("about") in (None, skill)
-
-
-def _decided(cases: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the cases with a choice; none of them where most of a kind have no readable one."""
+    The rest would be a rate of what happens to be readable: nothing was measured.
+    """
     for needs_skill in (True, False):
         kind = [case for case in cases if case["should_activate"] is needs_skill]
         if 2 * _errors(kind) > sum(not case.get("skipped") for case in kind):
@@ -349,44 +367,29 @@ def _decided(cases: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [case for case in cases if case["passed"] is not None]
 
 
-def _errors(cases: Sequence[Mapping[str, Any]]) -> int:
+def _errors(cases: Iterable[_Case]) -> int:
     return sum(bool(case.get("errors")) for case in cases)
 
 
-def _overall(decided: _Runs) -> dict[str, Any]:
-    positives = [runs for runs in decided if runs[0]["should_activate"]]
-    negatives = [runs for runs in decided if not runs[0]["should_activate"]]
-    return {
-        **_mean_and_spread(decided, "f1"),
-        "n": len(decided),
-        "precision": _mean(positives, "precision"),
-        "recall": _mean(positives, "recall"),
-        "f1": _mean(positives, "f1"),
-        **_rate("tpr", [_over_runs(runs, "passed") for runs in positives]),
-        **_rate("fpr", [1.0 - _over_runs(runs, "passed") for runs in negatives]),
-        "accuracy": _mean(decided, "passed"),
-        "exact_set_rate": _mean(decided, "exact"),
-        "positives": len(positives),
-        "negatives": len(negatives),
-    }
+def _means(cases: Iterable[_Case], value: str | Callable[[_Case], float]) -> list[float]:
+    """Return a field, or a value, of each case: the mean over its runs."""
+    runs: dict[str, list[float]] = {}
+    for case in cases:
+        runs.setdefault(case["id"], []).append(
+            case[value] if isinstance(value, str) else value(case)
+        )
+    return [fmean(values) for values in runs.values()]
 
 
-def _for_skill(skill: str, decided: _Runs) -> dict[str, Any]:
-    expecting = [runs for runs in decided if skill in runs[0]["expected_skills"]]
-    others = [runs for runs in decided if _is_other(skill, runs[0])]
+def _mean(cases: Iterable[_Case], field: str) -> float | None:
+    values = _means(cases, field)
+    return fmean(values) if values else None
 
-    def fired(cases: _Runs) -> list[float]:
-        return [fmean(_fires(skill, case) for case in runs) for runs in cases]
 
-    return {
-        **_mean_and_spread(expecting, "f1"),
-        "n": len(expecting),
-        "f1": _mean(expecting, "f1"),
-        **_rate("tpr", fired(expecting)),
-        **_rate("fpr", fired(others)),
-        "positives": len(expecting),
-        "negatives": len(others),
-    }
+def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Return a share of cases with its Wilson interval; a case half of whose runs pass is half."""
+    low, high = wilson(fsum(values), len(values)) if values else (None, None)
+    return {name: fmean(values) if values else None, f"{name}_low": low, f"{name}_high": high}
 
 
 def confusion_of(cases: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -417,28 +420,4 @@ def confusion_of(cases: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _runs_by_case(cases: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Return the runs of each case together."""
-    runs: dict[str, list[Mapping[str, Any]]] = {}
-    for case in cases:
-        runs.setdefault(case["id"], []).append(case)
-    return list(runs.values())
-
-
-def _over_runs(runs: Sequence[Mapping[str, Any]], field: str) -> float:
-    return fmean(case[field] for case in runs)
-
-
-def _mean(cases: _Runs, field: str) -> float | None:
-    return fmean(_over_runs(runs, field) for runs in cases) if cases else None
-
-
-def _mean_and_spread(cases: _Runs, field: str) -> dict[str, float | None]:
-    values = [_over_runs(runs, field) for runs in cases]
-    return {"mean": fmean(values) if values else None, "stddev": spread_of(values)}
-
-
-def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """Return a share of cases with its Wilson interval; a case half of whose runs pass is half."""
-    low, high = wilson(fsum(values), len(values)) if values else (None, None)
-    return {name: fmean(values) if values else None, f"{name}_low": low, f"{name}_high": high}
+ACTIVATION: Layer = ActivationLayer()
