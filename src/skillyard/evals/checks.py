@@ -28,8 +28,9 @@ from skillyard.engine.context.scripts import own_environment, run_command
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
+from skillyard.evals.statistics.analysis import rounded
 from skillyard.evals.statistics.intervals import mean_interval
-from skillyard.evals.statistics.verdicts import OVERALL, PLACES, PromptId
+from skillyard.evals.statistics.verdicts import OVERALL, PromptId
 
 CheckKind = Literal["contains", "not_contains", "regex", "not_regex", "script"]
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
@@ -136,42 +137,25 @@ def compile_pattern(pattern: str) -> Any:
         raise InvalidInput(f"not a pattern of RE2: {text}") from None
 
 
-class CheckOutcome(NamedTuple):
-    """Whether one check passed on one answer, and what shows it."""
-
-    check: Check
-    passed: bool | None
-    """None: a script that was not run, because scripts are not allowed."""
-    evidence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as skill-creator's ``grading.json`` has it, with its kind."""
-        return {
-            "kind": self.check.kind,
-            "text": self.check.label,
-            "passed": self.passed,
-            "evidence": self.evidence,
-        }
-
-
 def run_checks(
-    checks: Sequence[Check],
-    answer: str,
-    files: Sequence[InputFile] = (),
-    *,
-    allow_scripts: bool = False,
-) -> tuple[CheckOutcome, ...]:
-    """Return the outcome of each check. Raises InvalidInput where the extra ``eval`` is missing."""
+    checks: Sequence[Check], answer: str, files: Sequence[InputFile], allow_scripts: bool
+) -> list[dict[str, Any]]:
+    """Return the outcome of each check as skill-creator's ``grading.json`` has it, with its kind.
+
+    ``passed`` is None for a script that is not run. Raises InvalidInput where the extra ``eval`` is
+    missing.
+    """
     outcomes = []
     for check in checks:
+        passed, evidence = None, "not run: give --allow-scripts"
         if check.kind != "script":
-            outcome = _text_outcome(check, answer)
+            passed, evidence = _text_outcome(check, answer)
         elif allow_scripts:
-            outcome = _script_outcome(check, answer, files)
-        else:
-            outcome = CheckOutcome(check, None, "not run: give --allow-scripts")
-        outcomes.append(outcome)
-    return tuple(outcomes)
+            passed, evidence = _script_outcome(check, answer, files)
+        outcomes.append(
+            {"kind": check.kind, "text": check.label, "passed": passed, "evidence": evidence}
+        )
+    return outcomes
 
 
 def require_library(checks: Sequence[Check]) -> None:
@@ -180,7 +164,7 @@ def require_library(checks: Sequence[Check]) -> None:
         raise InvalidInput(f"the check regex needs re2: {install_command('eval')}")
 
 
-def _text_outcome(check: Check, answer: str) -> CheckOutcome:
+def _text_outcome(check: Check, answer: str) -> tuple[bool | None, str]:
     """Search for a text or a pattern, which must be in the answer or must not."""
     if check.kind.endswith("regex"):
         match = compile_pattern(check.value).search(answer)
@@ -189,10 +173,12 @@ def _text_outcome(check: Check, answer: str) -> CheckOutcome:
         at = answer.find(check.value)
         place, absent = (at, at + len(check.value)) if at >= 0 else None, "not in the answer"
     evidence = _excerpt(answer, *place) if place else f"{absent}: {_beginning(answer)}"
-    return CheckOutcome(check, (place is None) == check.kind.startswith("not_"), evidence)
+    return (place is None) == check.kind.startswith("not_"), evidence
 
 
-def _script_outcome(check: Check, answer: str, files: Sequence[InputFile]) -> CheckOutcome:
+def _script_outcome(
+    check: Check, answer: str, files: Sequence[InputFile]
+) -> tuple[bool | None, str]:
     """Run a command in a temporary folder with the files of the case: exit code 0 passes.
 
     The command is split without a shell. ``python`` is the interpreter that runs this program.
@@ -214,13 +200,11 @@ def _script_outcome(check: Check, answer: str, files: Sequence[InputFile]) -> Ch
                     command, folder, environment, answer, SCRIPT_SECONDS, SCRIPT_OUTPUT_BYTES
                 )
             except (InvalidInput, ScriptRefused) as error:
-                return CheckOutcome(check, False, str(error))
+                return False, str(error)
     if result.timed_out:
-        return CheckOutcome(check, False, f"ended after {SCRIPT_SECONDS:g} s")
+        return False, f"ended after {SCRIPT_SECONDS:g} s"
     printed = _beginning(f"{result.stdout}\n{result.stderr}".strip())
-    return CheckOutcome(
-        check, result.exit_code == 0, f"exit code {result.exit_code}: {printed}".rstrip(": ")
-    )
+    return result.exit_code == 0, f"exit code {result.exit_code}: {printed}".rstrip(": ")
 
 
 def _excerpt(answer: str, start: int, end: int) -> str:
@@ -238,30 +222,31 @@ def add_pass_rates(summary: dict[str, dict[str, Any]], cases: Sequence[Mapping[s
     """Add ``pass_rate`` and ``pass_rate_differences`` to each skill with checks, and overall."""
     for skill, entry in summary.items():
         own = [case for case in cases if skill in (OVERALL, case.get("skill_name"))]
-        runs = _runs_by_condition(own)
-        if not runs:
+        outcomes = _outcomes(own)
+        if not outcomes:
             continue
         shares = {
             condition: {
-                unit: fmean([sum(passed) / len(passed) for passed in each.values()])
-                for unit, each in of_condition.items()
+                prompt: fmean([sum(passed) / len(passed) for passed in runs.values()])
+                for prompt, runs in of_condition.items()
             }
-            for condition, of_condition in runs.items()
+            for condition, of_condition in outcomes.items()
         }
-        entry["pass_rate"] = {
-            condition: _rate(runs[condition], list(shares[condition].values()))
-            for condition in runs
+        rates = {
+            condition: _rate(of_condition, [*shares[condition].values()])
+            for condition, of_condition in outcomes.items()
         }
-        pairs = dict.fromkeys((case["condition_a"], case["condition_b"]) for case in own)
-        entry["pass_rate_differences"] = {
-            f"{first}/{second}": _difference(values)
-            for first, second in pairs
-            for one, other in [(shares.get(first, {}), shares.get(second, {}))]
-            if (values := [one[unit] - other[unit] for unit in one if unit in other])
-        }
+        differences = {}
+        for first, second in dict.fromkeys(
+            (each["condition_a"], each["condition_b"]) for each in own
+        ):
+            one, other = shares.get(first, {}), shares.get(second, {})
+            if values := [one[prompt] - other[prompt] for prompt in one if prompt in other]:
+                differences[f"{first}/{second}"] = _difference(values)
+        entry |= rounded({"pass_rate": rates, "pass_rate_differences": differences})
 
 
-def _rate(runs: _Runs, shares: Sequence[float]) -> dict[str, Any]:
+def _rate(outcomes: _Runs, shares: Sequence[float]) -> dict[str, Any]:
     """Return the checks that ran and passed, and the pass rate with its interval.
 
     The rate is the mean over prompts of the share of checks that passed. The interval is Wilson's
@@ -269,13 +254,13 @@ def _rate(runs: _Runs, shares: Sequence[float]) -> dict[str, Any]:
     of whose checks pass is half a success.
     """
     low, high = wilson(min(fsum(shares), len(shares)), len(shares))
-    single = [passed for by_run in runs.values() for each in by_run.values() for passed in each]
+    single = [passed for runs in outcomes.values() for each in runs.values() for passed in each]
     return {
         "passed": sum(single),
         "total": len(single),
-        "pass_rate": round(fmean(shares), PLACES),
-        "low": round(low, PLACES),
-        "high": round(high, PLACES),
+        "pass_rate": fmean(shares),
+        "low": low,
+        "high": high,
         "prompts": len(shares),
     }
 
@@ -286,25 +271,20 @@ def _difference(values: Sequence[float]) -> dict[str, Any]:
     The interval is a t interval over prompts. Where all differences are equal there is none,
     because their spread says nothing about other prompts.
     """
-    estimate = {
-        "mean": fmean(values),
-        **dict(zip(("low", "high"), mean_interval(values), strict=True)),
-    }
-    rounded = {
-        name: None if each is None else round(each, PLACES) + 0.0 for name, each in estimate.items()
-    }
-    return {**rounded, "prompts": len(values)}
+    low, high = mean_interval(values)
+    return {"mean": fmean(values), "low": low, "high": high, "prompts": len(values)}
 
 
-def _runs_by_condition(
+def _outcomes(
     cases: Sequence[Mapping[str, Any]],
 ) -> dict[str, dict[PromptId, dict[int, list[bool]]]]:
     """Return the outcomes of each answer once; several comparisons may share an answer."""
-    runs: dict[str, dict[PromptId, dict[int, list[bool]]]] = {}
+    outcomes: dict[str, dict[PromptId, dict[int, list[bool]]]] = {}
     for case in cases:
-        unit = (str(case["skill_name"]), int(case["prompt_index"]))
+        prompt = (str(case["skill_name"]), int(case["prompt_index"]))
         for condition, checks in case.get("checks", {}).items():
             passed = [each["passed"] for each in checks if each["passed"] is not None]
             if passed:
-                runs.setdefault(condition, {}).setdefault(unit, {})[case["run_index"]] = passed
-    return runs
+                runs = outcomes.setdefault(condition, {}).setdefault(prompt, {})
+                runs[case["run_index"]] = passed
+    return outcomes

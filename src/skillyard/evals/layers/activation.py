@@ -333,10 +333,8 @@ def activation_summary(cases: Sequence[_Case]) -> dict[str, dict[str, Any]]:
         if entity == OVERALL:
             own = [*cases]
             more = {name: _mean(positives, name) for name in ("precision", "recall")}
-            more |= {
-                "accuracy": _mean(counted, "passed"),
-                "exact_set_rate": _mean(counted, "exact"),
-            }
+            more["accuracy"] = _mean(counted, "passed")
+            more["exact_set_rate"] = _mean(counted, "exact")
         scores = _means(counted, "f1")
         rates = _means(positives, fires), _means(negatives, fires)
         summary[entity] = {

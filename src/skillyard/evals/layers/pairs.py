@@ -79,7 +79,6 @@ class PairUnit:
 class PairLayer:
     """Compares the answers under some arms of a skill, two at a time."""
 
-    name: str
     comparisons: tuple[tuple[str, str], ...]
     """Pairs of arms. A comparison is left out for a skill that lacks one of its arms."""
     limits: Callable[[Regression], tuple[float, int, float]]
@@ -203,7 +202,6 @@ def _offered(
 
 _NEW_AND_OLD = (("enhanced", "old"),)
 EFFECTIVENESS: Layer = PairLayer(
-    "effectiveness",
     (("enhanced", "baseline"),),
     lambda rules: (
         rules.effectiveness.mean_drop,
@@ -212,7 +210,6 @@ EFFECTIVENESS: Layer = PairLayer(
     ),
 )
 SIZE_IMPACT: Layer = PairLayer(
-    "size_impact",
     (("full", "baseline"), ("full", "summary"), ("summary", "baseline"), ("full_siblings", "full")),
     lambda rules: (rules.size_impact.score_change, rules.size_impact.min_cases, 0.0),
 )
@@ -254,14 +251,12 @@ class PairRunner:
     def results(self, unit: PairUnit, run: int) -> Iterator[CaseResult]:
         """Answer under each condition, judge each pair, and yield the case of each pair."""
         answers = {name: self._answer(unit, name, run) for name in unit.conditions}
-        checks = {}
-        for name, answer in answers.items():
-            if not answer.error and not answer.truncated:
-                scripts = self._session.allow_scripts
-                outcomes = run_checks(
-                    unit.case.checks, answer.text, unit.case.files, allow_scripts=scripts
-                )
-                checks[name] = [each.to_dict() for each in outcomes]
+        prompt, scripts = unit.case, self._session.allow_scripts
+        checks = {
+            name: run_checks(prompt.checks, answer.text, prompt.files, scripts)
+            for name, answer in answers.items()
+            if answer.is_usable
+        }
         paid: set[str] = set()
         for place, pair in enumerate(unit.comparisons):
             of_pair = {name: answers[name] for name in pair}
@@ -417,8 +412,7 @@ class PairRunner:
             if not fields["errors"]:
                 verdicts = [(each.verdict, each.order.slots) for each in readings if each.verdict]
                 fields["per_criterion_breakdown"] = breakdown(verdicts, criteria)
-        usable = (each for each in answers.values() if not each.error and not each.truncated)
-        copied = next(usable, None)
+        copied = next((each for each in answers.values() if each.is_usable), None)
         if copied is not None and plants:
             cell = (self._settings.seed, unit.skill, unit.prompt_index, PADDED, PLAIN, run)
             fields["planted"] = []
@@ -426,9 +420,8 @@ class PairRunner:
                 sides = planted_texts(kind, copied.text)
                 planted = self._judge(unit, run, both_orders(*cell), sides)
                 scores = _scores(planted)
-                slots = slots_won(scores["orders"])
-                pair_of_kind = {"kind": kind, "winner": scores.get("winner"), "slots": slots}
-                fields["planted"].append(pair_of_kind)
+                won = {"winner": scores.get("winner"), "slots": slots_won(scores["orders"])}
+                fields["planted"].append({"kind": kind, **won})
                 readings += planted
         judgements = [each.judgement for each in readings]
         return fields | {

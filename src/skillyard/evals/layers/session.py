@@ -70,6 +70,11 @@ class ModelAnswer:
         """True if the model reached the limit of output tokens."""
         return self.stop_reason == TRUNCATED
 
+    @property
+    def is_usable(self) -> bool:
+        """True for a whole answer."""
+        return not self.error and not self.truncated
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
