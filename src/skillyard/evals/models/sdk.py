@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skillyard.base.errors import InvalidInput
@@ -61,6 +62,8 @@ class SdkModel(ABC):
     """The name of the provider and of its library."""
     client_class: str
     """The library's class of clients; the raw response is read from these alone."""
+    _endpoint: ClassVar[str]
+    """The part of a client that has ``create``."""
     _stops: ClassVar[Mapping[str, str]]
     """Our word for each of the provider's reasons to stop."""
 
@@ -73,7 +76,8 @@ class SdkModel(ABC):
         self.host = server_of(self.provider, getattr(client, "base_url", ""))
         self._library = _library(self.provider)
         self._own = isinstance(client, getattr(self._library, self.client_class))
-        api = self._api(client.with_options(max_retries=0) if self._own else client)
+        client = client.with_options(max_retries=0) if self._own else client
+        api = attrgetter(self._endpoint)(client)
         self._create = (api.with_raw_response if self._own else api).create
         secrets = (getattr(client, name, None) for name in _SECRETS)
         self._secrets = tuple(each for each in secrets if isinstance(each, str))
@@ -83,16 +87,12 @@ class SdkModel(ABC):
         self._client.close()
 
     @abstractmethod
-    def _api(self, client: Any) -> Any:
-        """Return the part of a client that has ``create``."""
-
-    @abstractmethod
     def _format(self, schema: dict[str, object]) -> dict[str, object]:
         """Return the parameters that hold a reply to a JSON schema."""
 
     @abstractmethod
-    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
-        """Return the arguments of ``create``."""
+    def _texts(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the arguments of ``create`` that hold the two texts."""
 
     @abstractmethod
     def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
@@ -114,7 +114,9 @@ class SdkModel(ABC):
             raise ModelFailed("connection", "the network is forbidden in this run", permanent=True)
         parameters = self.sent(request)
         started = time.monotonic()
-        response = self._send(self._arguments(request, parameters), timeout_s)
+        response = self._send(
+            {"model": request.model, **self._texts(request), **parameters}, timeout_s
+        )
         latency_s = time.monotonic() - started
         text, stop, usage = self._read_response(response)
         backend = response.headers.get(BACKEND_HEADER, "") if self._own else ""
@@ -167,6 +169,7 @@ class AnthropicModel(SdkModel):
 
     provider = "anthropic"
     client_class = "Anthropic"
+    _endpoint = "messages"
     _stops: ClassVar[Mapping[str, str]] = {
         "end_turn": "end",
         "stop_sequence": "end",
@@ -175,16 +178,12 @@ class AnthropicModel(SdkModel):
         "refusal": "refusal",
     }
 
-    def _api(self, client: Any) -> Any:
-        return client.messages
-
     def _format(self, schema: dict[str, object]) -> dict[str, object]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
-    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def _texts(self, request: ModelRequest) -> dict[str, Any]:
         system = {"system": request.system} if request.system else {}
-        messages = [{"role": "user", "content": request.user}]
-        return {"model": request.model, "messages": messages, **system, **parameters}
+        return {"messages": [{"role": "user", "content": request.user}], **system}
 
     def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         usage = _field(body, "usage")
@@ -205,24 +204,20 @@ class OpenAIModel(SdkModel):
 
     provider = "openai"
     client_class = "OpenAI"
+    _endpoint = "chat.completions"
     _stops: ClassVar[Mapping[str, str]] = {
         "stop": "end",
         "length": "max_tokens",
         "content_filter": "refusal",
     }
 
-    def _api(self, client: Any) -> Any:
-        return client.chat.completions
-
     def _format(self, schema: dict[str, object]) -> dict[str, object]:
         reply = {"name": "reply", "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": reply}}
 
-    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
-        messages = [{"role": "user", "content": request.user}]
-        if request.system:
-            messages.insert(0, {"role": "system", "content": request.system})
-        return {"model": request.model, "messages": messages, **parameters}
+    def _texts(self, request: ModelRequest) -> dict[str, Any]:
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        return {"messages": [*system, {"role": "user", "content": request.user}]}
 
     def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         choice = _field(body, "choices")[0]
