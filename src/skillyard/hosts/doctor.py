@@ -34,7 +34,6 @@ from skillyard.base.errors import (
     SkillIoError,
     SkillyardError,
 )
-from skillyard.base.io.files import ancestors
 from skillyard.base.shapes.indexes import IndexStatus
 from skillyard.base.shapes.upkeep import Diagnosis, Finding
 from skillyard.base.text import plural, without_passwords
@@ -122,18 +121,6 @@ class _Request(NamedTuple):
     progress: Progress | None
     profile: str | None
 
-    def settings_folders(self) -> list[str]:
-        """Return the folders of a project, up to the repository's root or below the home folder."""
-        home = os.path.realpath(os.path.expanduser("~"))
-        folders: list[str] = []
-        for above in ancestors(self.folder):
-            if folders and os.path.realpath(above) == home:
-                break
-            folders.append(above)
-            if os.path.lexists(os.path.join(above, ".git")):
-                return folders
-        return folders[:1]
-
     def installed_hooks(self) -> Iterator[tuple[Host, str, str | SettingsRefused, str]]:
         """Yield host, settings file, our command in it or why it cannot be read, and its text."""
         for host in HOSTS:
@@ -141,7 +128,7 @@ class _Request(NamedTuple):
             if host.name == "claude-code":  # a project's settings may hold hooks as well
                 places += [
                     os.path.join(folder, host.folder, file)
-                    for folder in self.settings_folders()
+                    for folder in project_folders(self.folder)
                     for file in ("settings.json", "settings.local.json")
                 ]
             for path in dict.fromkeys(map(os.path.abspath, places)):
@@ -154,30 +141,15 @@ class _Request(NamedTuple):
 
 
 def _finding(
-    id: str,
-    status: str,
-    message: str,
-    remedy: str = "",
-    command: str = "",
-    *,
-    path: str = "",
-    line: int | None = None,
-    details: Mapping[str, Any] = _NO_DETAILS,
+    id: str, status: str, message: str, remedy: str = "", command: str = "", **more: Any
 ) -> Finding:
     """Return the result of one check. Texts may hold names from files: clean them before printing.
 
     ``id`` is the stable name of what was looked at (``hook.codex``), the same whatever the status.
+    ``more`` are path, line and details.
     """
-    return Finding(
-        id=id,
-        status=status,
-        message=message,
-        remedy=remedy,
-        command=command,
-        path=path,
-        line=line,
-        details=details,
-    )
+    texts = {"id": id, "status": status, "message": message, "remedy": remedy, "command": command}
+    return Finding(**{"path": "", "line": None, "details": _NO_DETAILS, **more, **texts})
 
 
 def _policy(request: _Request) -> Iterator[Finding]:
@@ -231,29 +203,17 @@ def _folder(path: str, where: str, agent: str, request: _Request) -> Finding:
         "counts": counts.to_dict(),
         "diagnostics": {severity: severities[severity] for severity in (ERROR, WARNING, INFO)},
     }
-    id = "agent-folder" if agent else "root"
+    status, remedy, command = OK, "", ""
     if severities[ERROR]:
         files = len({each.path for each in catalog.diagnostics if each.severity == ERROR})
-        return _finding(
-            id,
-            WARNING,
-            f"{message}; {plural(files, 'file')} did not load",
-            "See what is wrong with each file, and correct it.",
-            shlex.join(["skillyard", "check", path]),
-            path=path,
-            details=details,
-        )
-    if not counts.skills and not agent:
-        return _finding(
-            id,
-            WARNING if request.roots else INFO,
-            message,
-            "Name a folder that holds skills with --root.",
-            "skillyard list",
-            path=path,
-            details=details,
-        )
-    return _finding(id, OK, message, path=path, details=details)
+        message += f"; {plural(files, 'file')} did not load"
+        status, remedy = WARNING, "See what is wrong with each file, and correct it."
+        command = shlex.join(["skillyard", "check", path])
+    elif not counts.skills and not agent:
+        status = WARNING if request.roots else INFO
+        remedy, command = "Name a folder that holds skills with --root.", "skillyard list"
+    id = "agent-folder" if agent else "root"
+    return _finding(id, status, message, remedy, command, path=path, details=details)
 
 
 _INDEX_STATES = {
@@ -298,9 +258,6 @@ def _index_finding(id: str, what: str, index: IndexStatus, command: str) -> Find
     return finding if status == OK else replace(finding, remedy="Build it now.", command=command)
 
 
-_TITLES = {"claude-code": "Claude Code", "codex": "Codex"}
-
-
 def _hooks(request: _Request) -> Iterator[Finding]:
     """Check the prompt hook in the settings of every host, then the indexes that they use."""
     missing = {host.name: host for host in HOSTS}
@@ -308,7 +265,7 @@ def _hooks(request: _Request) -> Iterator[Finding]:
     for host, path, command, text in request.installed_hooks():
         missing.pop(host.name, None)
         if isinstance(command, SettingsRefused):
-            message = f"the settings of {_TITLES[host.name]} cannot be used: {command.message}"
+            message = f"the settings of {HOST_TITLES[host.name]} cannot be used: {command.message}"
             remedy = "Correct the file in an editor."
             yield _finding(
                 f"hook.{host.name}", ERROR, message, remedy, path=path, line=command.line
@@ -330,23 +287,15 @@ def _hooks(request: _Request) -> Iterator[Finding]:
 
 
 def _without_hook(host: Host) -> Finding:
-    title, path = _TITLES[host.name], host.settings()
-    finding = _finding(
-        f"hook.{host.name}",
-        OK,
-        f"{title} is not set up for this user",
-        path=path,
-        details={"installed": False},
-    )
-    if not os.path.isdir(host.home()):
-        return finding
-    return replace(
-        finding,
-        status=INFO,
-        message=f"the prompt hook is not installed in {title}",
-        remedy="Install it if skillyard is to choose a skill for each prompt.",
-        command=f"skillyard hook install {host.name}",
-    )
+    title, path = HOST_TITLES[host.name], host.settings()
+    status, remedy, command = OK, "", ""
+    message = f"{title} is not set up for this user"
+    if os.path.isdir(host.home()):
+        status, message = INFO, f"the prompt hook is not installed in {title}"
+        remedy = "Install it if skillyard is to choose a skill for each prompt."
+        command = f"skillyard hook install {host.name}"
+    texts = (status, message, remedy, command)
+    return _finding(f"hook.{host.name}", *texts, path=path, details={"installed": False})
 
 
 class _Hook(NamedTuple):
@@ -389,7 +338,7 @@ def _read_hook(host: Host, path: str, command: str, request: _Request) -> _Hook:
 
 
 def _hook(hook: _Hook, text: str) -> Finding:
-    title, name = _TITLES[hook.host.name], hook.host.name
+    title, name = HOST_TITLES[hook.host.name], hook.host.name
     resolved = shutil.which(hook.program) if hook.program else None
     details = {"installed": True, "program": hook.program, "resolved": resolved}
     install = f"skillyard hook install {name}"
@@ -446,24 +395,20 @@ def _trust(request: _Request) -> Iterator[Finding]:
         **news,
         "refused": [[each.path, each.why] for each in review.refused],
     }
+    status, remedy, command = OK, "", ""
+    message = f"this project has {plural(len(review.skills), 'approved skill')}, unchanged"
     if review.added or review.changed:
         counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news.items() if paths)
-        yield _finding(
-            "trust",
-            WARNING,
+        status, remedy = WARNING, "Read what is new, then approve the project again."
+        message = (
             f"skills of this project differ from what was approved ({counts}); "
-            "prompt hooks do not use those",
-            "Read what is new, then approve the project again.",
-            shlex.join(["skillyard", "trust", project.path]),
-            path=project.path,
-            details=details,
+            "prompt hooks do not use those"
         )
-        return
-    message = f"this project has {plural(len(review.skills), 'approved skill')}, unchanged"
-    if review.refused:
+        command = shlex.join(["skillyard", "trust", project.path])
+    elif review.refused:
         path, why = review.refused[0].path, review.refused[0].why
         message += f"; {len(review.refused):,} cannot be approved, as {path}: {why}"
-    yield _finding("trust", OK, message, path=project.path, details=details)
+    yield _finding("trust", status, message, remedy, command, path=project.path, details=details)
 
 
 def _untrusted(request: _Request) -> Finding:
