@@ -12,7 +12,7 @@ from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
 from skillyard.check.validation import report
-from skillyard.check.validation.checker import Target, check_target, target_of
+from skillyard.check.validation.checker import Target, check_target, order, target_of
 from skillyard.check.validation.codes import check_profile
 from skillyard.check.validation.config import CheckConfig, find_check_config
 from skillyard.check.validation.fixes import Fix, FixPlan, plan_fixes, write_plan
@@ -145,7 +145,7 @@ def check_paths(
         paths=(*paths, *roots),
         scopes=() if library is None else library.scopes,
         profile=profile,
-        diagnostics=tuple(sorted(findings, key=_order)),
+        diagnostics=tuple(sorted(findings, key=order)),
         skills=len(frozenset().union(*(each.skills for each in results))),
         files=len(frozenset().union(*(each.files for each in results))),
         counts={severity: severities[severity] for severity in SEVERITIES},
@@ -193,7 +193,3 @@ def _place(each: Diagnostic) -> tuple[str, str, str]:
 
 def _rank(each: RuleCount) -> tuple[int, int, str]:
     return SEVERITIES.index(each.severity), -each.findings, each.code
-
-
-def _order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
-    return each.path, each.line or 0, each.code, each.column or 0, each.message, each.severity

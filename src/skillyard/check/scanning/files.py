@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from hashlib import file_digest, sha256
-from typing import NamedTuple
+from io import BufferedReader
+from typing import NamedTuple, TypeVar
 
 from skillyard.base.errors import SkillError
 from skillyard.base.io.files import open_to_read
@@ -18,6 +19,7 @@ from skillyard.check.scanning.document import DATA, PROSE, kind_of
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM
 from skillyard.engine.resources import read_file
 
+T = TypeVar("T")
 _MAX_BYTES = DEFAULT_LIMITS.resource_bytes
 _MAX_LARGE_BYTES = 8 * _MAX_BYTES
 """Of one text. The largest one in 27 public repositories has 2.1 MB."""
@@ -173,34 +175,27 @@ def files_of_folder(
 
 
 def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
-    full, start = os.path.join(folder, path), b""
-    try:
+    full, start, message = os.path.join(folder, path), b"", ""
+    for limit in (_MAX_BYTES, _MAX_LARGE_BYTES):
         try:
-            content = read_file(full, _MAX_BYTES, path)
+            return SkillFile(shown_path(path), read_file(full, limit, path).data)
         except SkillError as error:
-            start = _start(full) if error.code == "file_too_large" else b""
+            message = str(error.message)
+            if error.code == "file_too_large":
+                start = _opened(full, lambda file: file.read(_MAX_START)) or b""
             if not (is_large_read and start and text_of(path, start) is not None):
-                raise
-            content = read_file(full, _MAX_LARGE_BYTES, path)
-    except SkillError as error:
-        is_named = start and (is_compiled(start) or text_of(path, start) is not None)
-        digest = _digest(full) if is_named else ""
-        return SkillFile(shown_path(path), None, "", str(error.message), start, digest)
-    return SkillFile(shown_path(path), content.data)
+                break
+    digest = ""
+    if start and (is_compiled(start) or text_of(path, start) is not None):
+        digest = _opened(full, lambda file: file_digest(file, "sha256").hexdigest()) or ""
+    return SkillFile(shown_path(path), None, "", message, start, digest)
 
 
-def _start(path: str) -> bytes:
-    """Return the first bytes of a regular file that is too large to be scanned."""
-    # Without it, the file was replaced meanwhile.
+def _opened(path: str, read: Callable[[BufferedReader], T]) -> T | None:
+    """Return what is read of a regular file that is too large to be scanned."""
     with suppress(OSError), open(open_to_read(path), "rb") as file:
-        return file.read(_MAX_START)
-    return b""
-
-
-def _digest(path: str) -> str:
-    with suppress(OSError), open(open_to_read(path), "rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-    return ""
+        return read(file)
+    return None  # it was replaced meanwhile
 
 
 def _link(folder: str, path: str, opened: Folder, name: str, root: str) -> Iterator[SkillFile]:

@@ -9,12 +9,11 @@ this for all patterns.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from skillyard.check.scanning.document import EVERY, Document
-from skillyard.check.scanning.words import group
+from skillyard.check.scanning.document import Document
 
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 SEVERITIES = (HIGH, MEDIUM, LOW)
@@ -106,48 +105,6 @@ class Pattern(NamedTuple):
                     yield first
                     start = first.end()
             yield from self.regex.finditer(text, start, end)
-
-
-_REACH = 100
-"""Characters that most patterns reach."""
-
-
-def pattern(
-    regex: str,
-    words: Sequence[str] = (),
-    *,
-    severity: str = "",
-    kinds: Iterable[str] = EVERY,
-    reach: int = _REACH,
-    files: tuple[str, ...] = (),
-) -> Pattern:
-    """Return a pattern. Each of ``words`` is a group of alternatives, separated by blanks.
-
-    The expression is only searched around words of the first group that have a word of each other
-    group near them. A group that a match need not contain begins with ``~``; a test finds those.
-    Where it is the first, all of the text is searched. ``reach`` is the longest match in
-    characters, with what it looks at around it; a test checks that it is.
-    """
-    regex = _in_lower_case(regex.strip())
-    rest = regex.removeprefix(_LINE)
-    first = None if rest == regex else re.compile(rest, re.VERBOSE | re.DOTALL)
-    compiled = re.compile(regex if first is None else rf"\n{rest}", re.VERBOSE | re.DOTALL)
-    numbers = [group(each.removeprefix("~")) for each in words]
-    near = [number for number, each in zip(numbers, words, strict=True) if each[0] != "~"]
-    if words and words[0][0] == "~":
-        near = []
-    places = (severity, frozenset(kinds), reach, files, frozenset(numbers), tuple(near))
-    return Pattern(compiled, first, tuple(words), *places)
-
-
-_LINE = r"(?:^|\n)"
-"""How an expression for the start of a line begins."""
-_LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
-
-
-def _in_lower_case(regex: str) -> str:
-    """Return a regular expression for text in lower case; escapes stay as they are."""
-    return _LETTER.sub(lambda match: match[0] if len(match[0]) > 1 else match[0].lower(), regex)
 
 
 def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:

@@ -9,14 +9,16 @@ from importlib.resources import files
 from typing import Any
 
 from skillyard.check.scanning.commands import download_and_run, secrets_sent
+from skillyard.check.scanning.document import EVERY
 from skillyard.check.scanning.hidden import hidden_characters
-from skillyard.check.scanning.rule import Example, Find, Pattern, Rule, find_patterns, pattern
+from skillyard.check.scanning.rule import Example, Find, Pattern, Rule, find_patterns
 from skillyard.check.scanning.skill_rules import (
     look_alike_name,
     misleading_link,
     runs_on_load,
     tools_too_wide,
 )
+from skillyard.check.scanning.words import group
 
 _FINDERS: Mapping[str, Find] = {
     find.__name__: find
@@ -31,6 +33,9 @@ _FINDERS: Mapping[str, Find] = {
     )
 }
 """Rules that need more than patterns. Findings of rules without either come from the engine."""
+_LINE = r"(?:^|\n)"
+"""How an expression for the start of a line begins."""
+_LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
 _PART = re.compile("<<([A-Z_]+)>>")
 
 
@@ -49,12 +54,26 @@ def _rule(entry: dict[str, Any], parts: Mapping[str, Any]) -> Rule:
 
 
 def _pattern(entry: Mapping[str, Any], parts: Mapping[str, Any]) -> Pattern:
-    return pattern(
-        _filled(entry["regex"], parts),
-        [_filled(words, parts) for words in entry.get("words", ())],
-        severity=entry.get("severity", ""),
-        files=tuple(entry.get("files", "").split()),
-        **{key: entry[key] for key in ("kinds", "reach") if key in entry},
+    regex = _filled(entry["regex"], parts).strip()
+    # For text in lower case; escapes stay as they are.
+    regex = _LETTER.sub(lambda match: match[0] if len(match[0]) > 1 else match[0].lower(), regex)
+    rest = regex.removeprefix(_LINE)
+    first = None if rest == regex else re.compile(rest, re.VERBOSE | re.DOTALL)
+    compiled = re.compile(regex if first is None else rf"\n{rest}", re.VERBOSE | re.DOTALL)
+    words = tuple(_filled(each, parts) for each in entry.get("words", ()))
+    groups = [group(each.removeprefix("~")) for each in words]
+    is_local = bool(words) and words[0][0] != "~"
+    near = [number for number, each in zip(groups, words, strict=True) if each[0] != "~"]
+    return Pattern(
+        compiled,
+        first,
+        words,
+        entry.get("severity", ""),
+        frozenset(entry.get("kinds", EVERY)),
+        entry.get("reach", 100),
+        tuple(entry.get("files", "").split()),
+        frozenset(groups),
+        tuple(near if is_local else ()),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
@@ -167,7 +168,7 @@ def check_target(
     tools: Iterable[str] | None = None,
 ) -> Findings:
     """Return what is wrong with a target under a profile."""
-    contents = _READERS[profile](where)
+    contents = _read_reference(where) if profile == REFERENCE else _read(where, profile)
     diagnostics = [_grade_reading(each, profile) for each in contents.reading]
     reported = {(each.path, each.code) for each in diagnostics if each is not None}
     skills = set()
@@ -186,11 +187,13 @@ def check_target(
         severity = _severity(each.code, each.path, profile, config_of)
         if severity != OFF and where.includes(each.path):
             diagnostics.append(each._replace(severity=severity))
-    ordered = sorted(
-        _with_columns(_apply_config(diagnostics, config_of)),
-        key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
-    )
+    ordered = sorted(_with_columns(_apply_config(diagnostics, config_of)), key=order)
     return Findings(ordered, frozenset(skills), frozenset(files))
+
+
+def order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
+    """Return what diagnostics are sorted by."""
+    return each.path, each.line or 0, each.code, each.column or 0, each.message, each.severity
 
 
 def _apply_config(
@@ -210,8 +213,11 @@ class _Contents(NamedTuple):
     catalog: Catalog | None = None
 
 
-def _read_lenient(where: Target) -> _Contents:
-    """Return the views of the skills that load, and the diagnostics of loading."""
+def _read(where: Target, profile: str) -> _Contents:
+    """Return the views of the skills that load, and the diagnostics of loading.
+
+    Under ``spec``, also the views of files that do not load and have readable fields.
+    """
     if where.strict:
         return _single(where)
     scanned = where.spec.scan()
@@ -221,19 +227,13 @@ def _read_lenient(where: Target) -> _Contents:
     if not skills and not reading and where.below and os.path.isfile(where.argument):
         return _single(where)
     reading = _add_missing_skill(where, reading, scanned, bool(skills))
-    return _Contents((view_of(skill) for skill in skills), reading, catalog)
-
-
-def _read_all(where: Target) -> _Contents:
-    """Return the views of all files with readable fields, also of those that do not load."""
-    contents = _read_lenient(where)
-    views = list(contents.views)
-    loaded = {view.path for view in views}
-    failed = {each.path for each in contents.reading if each.severity == ERROR} - loaded
-    if failed and not where.strict:
-        candidates = where.spec.scan().candidates
-        views += filter(None, (view_of_file(each) for each in candidates if each.path in failed))
-    return contents._replace(views=views)
+    views = [view_of(skill) for skill in skills]
+    if profile != DEFAULT_PROFILE:
+        failed = {each.path for each in reading if each.severity == ERROR}
+        failed -= {view.path for view in views}
+        files = (view_of_file(each) for each in scanned.candidates if each.path in failed)
+        views += filter(None, files)
+    return _Contents(views, reading, catalog)
 
 
 def _read_reference(where: Target) -> _Contents:
@@ -249,13 +249,6 @@ def _read_reference(where: Target) -> _Contents:
         except SkillError as error:
             reading.append(error.diagnostic())
     return _Contents(views, _add_missing_skill(where, reading, scanned, bool(views)))
-
-
-_READERS: dict[str, Callable[[Target], _Contents]] = {
-    DEFAULT_PROFILE: _read_lenient,
-    "spec": _read_all,
-    REFERENCE: _read_reference,
-}
 
 
 def _single(where: Target) -> _Contents:
@@ -351,16 +344,13 @@ def _with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     Columns count characters from 1, like SARIF's ``unicodeCodePoints`` and the YAML parser. A byte
     order mark does not count.
     """
-    lines_by_path: dict[str, list[str]] = {}
+    lines_of = cache(lambda path: unify_lines(read_text(path)).split("\n"))
     for each in diagnostics:
-        if each.line is None or each.column is not None:
-            yield each
-            continue
-        if each.path not in lines_by_path:
-            lines_by_path[each.path] = unify_lines(read_text(each.path)).split("\n")
-        lines = lines_by_path[each.path]
-        in_file = 0 < each.line <= len(lines)
-        yield each._replace(column=_column_in(lines[each.line - 1], each)) if in_file else each
+        known = each.column is not None or each.line is None
+        lines = [] if known else lines_of(each.path)
+        in_file = 0 < (each.line or 0) <= len(lines)
+        column = _column_in(lines[(each.line or 0) - 1], each) if in_file else each.column
+        yield each._replace(column=column)
 
 
 def _column_in(line: str, diagnostic: Diagnostic) -> int:

@@ -79,12 +79,7 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     The nearest file is used; the module docstring says how far up it is searched. Raises
     SkillIoError for a configuration that is invalid or cannot be read.
     """
-    layers = [read_user_file()]
-    for folder in _folders(os.fspath(path)):
-        nearest = project_toml("check", [folder])
-        if nearest is not None:
-            layers.append(nearest)
-            break
+    layers = [read_user_file(), project_toml("check", _folders(os.fspath(path)))]
     files = [each for each in layers if each is not None and "check" in each.tables]
     return _config(files) if files else None
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.codes import RULES
 from skillyard.check.validation.view import TextPlace, View, quote, text_of
-from skillyard.engine.formats.yaml_guard import Node, plain_value
+from skillyard.engine.formats.yaml_guard import plain_value
 from skillyard.engine.skill import SKILL_FIELDS
 
 SPEC_FIELDS = frozenset(
@@ -123,13 +123,8 @@ _NAME_FAULTS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 def _name_bad_chars(view: View) -> Violations:
     bad = sorted({char for char in view.name or "" if char != "-" and not char.isalnum()})
     if bad:
-        yield _at_name(view, f"the name holds {', '.join(map(_char_text, bad[:5]))}")
-
-
-def _char_text(char: str) -> str:
-    if char == " ":
-        return "a blank"
-    return f"U+{ord(char):04X}" if not char.isprintable() else f"'{char}'"
+        shown = ("a blank" if char.isspace() else quote(char) for char in bad[:5])
+        yield _at_name(view, f"the name holds {', '.join(shown)}")
 
 
 def _name_dir_mismatch(view: View) -> Violations:
@@ -155,8 +150,8 @@ def _at_name(view: View, message: str) -> Violation:
 
 def _oasis_id_not_folder(view: View) -> Violations:
     slug = (view.text("id") or "").strip()
-    if slug and view.folder is not None and slug != view.folder:
-        message = f"the id {quote(slug)} differs from its folder {quote(view.folder)}"
+    if slug and view.folder not in (None, slug):
+        message = f"the id {quote(slug)} differs from its folder"
         yield Violation(message, view.line("id"), slug[:80])
 
 
@@ -197,18 +192,10 @@ def _metadata_not_string_map(view: View) -> Violations:
     for key, node in metadata.items() if isinstance(metadata, dict) else ():
         if not isinstance(plain_value(node), str):
             yield Violation(
-                f"the value of {quote(key)} under metadata is {_type_name(node)}, not text",
+                f"the value of {quote(key)} under metadata is not text",
                 view.line_of(node) or view.line("metadata"),
                 key[:80],
             )
-
-
-def _type_name(node: Node) -> str:
-    if isinstance(node, list):
-        return "a list"
-    if isinstance(node, dict):
-        return "a mapping"
-    return "null" if node.null else "a number or a boolean"
 
 
 def _allowed_tools_commas(view: View) -> Violations:
@@ -322,15 +309,10 @@ def _line_ends_crlf(view: View) -> Violations:
 
 def _trailing_blanks(view: View) -> Violations:
     for number, line in enumerate(view.block.split("\n")):
-        column = column_of_blanks(line)
-        if column:
-            yield Violation("blanks stand at the end of the line", number + 2, column=column)
-
-
-def column_of_blanks(line: str) -> int:
-    """Return the 1-based column at which trailing spaces begin, 0 when there are none."""
-    stripped = line.rstrip(" \t")
-    return len(stripped) + 1 if len(stripped) < len(line) else 0
+        stripped = line.rstrip(" \t")
+        if stripped != line:
+            place = (number + 2, "", "", len(stripped) + 1)
+            yield Violation("blanks stand at the end of the line", *place)
 
 
 def _final_newline_missing(view: View) -> Violations:

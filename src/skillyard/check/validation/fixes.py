@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import zip_longest
@@ -20,13 +20,13 @@ from typing import Annotated, NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.base.invisible import find_hidden
-from skillyard.base.io.files import atomic_write, read_regular, same_path
+from skillyard.base.io.files import atomic_write, read_regular
 from skillyard.base.io.folders import open_real_file
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.checker import Target, target_of
 from skillyard.check.validation.codes import OFF, RULES, code_under
 from skillyard.check.validation.config import CheckConfig
-from skillyard.check.validation.file_rules import ALIASES, column_of_blanks
+from skillyard.check.validation.file_rules import ALIASES
 from skillyard.check.validation.view import CONVENTION, kind_of, read_fields
 from skillyard.engine.catalog.snapshot import build_catalog
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
@@ -36,9 +36,6 @@ from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64
 """One repair can make another one possible. Each round repairs something or is the last one."""
-_MAX_LINES = 20
-"""Limit for lines with trailing spaces that are tried one by one: each needs a parse and a
-round."""
 _REMOVABLE = "\u200b\u2060\ufeff"
 """Zero width space, word joiner and byte order mark, which have no visible form. Bidirectional
 controls and tags may hide an instruction and need a person's decision."""
@@ -233,11 +230,7 @@ def _is_broken(lines: list[str], place: FixPlace) -> bool:
 
 
 def _trailing_blanks(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
-    """Remove all trailing spaces at once, or line by line if some are significant."""
-    ending = [number for number, line in enumerate(lines) if column_of_blanks(line)]
     yield [line.rstrip(" \t") for line in lines]
-    for number in ending if len(ending) <= _MAX_LINES else ():
-        yield [*lines[:number], lines[number].rstrip(" \t"), *lines[number + 1 :]]
 
 
 def _quotes(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
@@ -308,24 +301,25 @@ class FixPlan(NamedTuple):
 
 def plan_fixes(
     path: str | os.PathLike[str],
-    findings: Iterable[Diagnostic],
+    findings: Collection[Diagnostic],
     profile: str,
     config: CheckConfig | None = None,
-) -> list[FixPlan]:
-    """Return the changes to the files of ``findings``, sorted by path. Writes nothing.
+) -> Iterator[FixPlan]:
+    """Yield the changes to the files of ``findings``. Writes nothing.
 
     ``findings`` is the result of ``validate`` for the same path, profile and configuration. Codes
     that are off in the profile or ignored by the configuration are not fixed. Files behind links
     and unreadable files are left out.
     """
     config = config or CheckConfig()
-    findings = list(findings)
-    reported = {each.path for each in findings}
+    fixable = FIXABLE.union(code_under(profile, code) for code in FIXABLE)
+    reported = {each.path for each in findings if each.code in fixable}
+    if not reported:
+        return
     target = target_of(path)
     used_names: frozenset[str] = frozenset()
     if any(each.code == "name_dir_mismatch" for each in findings):
         used_names = frozenset(each.name for each in build_catalog(target.spec, target.spec.scan()))
-    plans = []
     for place, real in _files(target, used_names):
         if place.path in reported and kind_of(place.path, place.origin) != CONVENTION:
             ignored = {code for code in FIXABLE if _is_off(code, place.path, profile, config)}
@@ -335,26 +329,23 @@ def plan_fixes(
                 continue  # the diagnostics report it already
             after, fixes = fix_document(before, place, ignored)
             if after != before:
-                plans.append(FixPlan(place.path, real, before, after, fixes))
-    return sorted(plans, key=lambda plan: plan.path)
+                yield FixPlan(place.path, real, before, after, fixes)
 
 
 def _files(target: Target, used_names: Container[str]) -> Iterator[tuple[FixPlace, str]]:
-    """Yield the skill files of the target that are reached without a link below its root.
+    """Yield the skill files of the target, each with its path where no link leads below the root.
 
-    Each has its path without links.
+    What is behind a link is not at that path, or cannot be opened by it.
     """
     root = os.path.realpath(target.spec.roots[0])
     candidates = () if target.strict else target.spec.scan().candidates
     targets = [each for each in candidates if target.includes(each.path)]
     for each in targets:
-        real = os.path.join(root, *each.parts)
-        if each.target is None and same_path(os.path.realpath(each.path), real):
-            yield FixPlace(each.path, each.folder, each.origin, used_names), real
-    if not targets and target.below and os.path.isfile(target.below):
-        real = os.path.join(root, os.path.basename(target.below))
-        if same_path(os.path.realpath(target.below), real):
-            yield FixPlace(target.below, None), real
+        if each.target is None:
+            place = FixPlace(each.path, each.folder, each.origin, used_names)
+            yield place, os.path.join(root, *each.parts)
+    if not targets and target.below:
+        yield FixPlace(target.below, None), os.path.join(root, os.path.basename(target.below))
 
 
 def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:

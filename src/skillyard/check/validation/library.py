@@ -7,17 +7,18 @@ findings prevents a skill from loading.
 
 from __future__ import annotations
 
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 
 from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.lookalikes import look_alike_pairs
 from skillyard.base.text import plural
 from skillyard.check.validation.codes import DEFAULT_PROFILE, RULES
-from skillyard.check.validation.similarity import near_pairs, words
 from skillyard.check.validation.view import quote, view_of
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.requirements import RequirementChecker
@@ -30,6 +31,19 @@ compared."""
 _MIN_SKILLS_FOR_TAGS = 3
 _GENERIC = frozenset("*?./!")
 _WORD = re.compile(r"[^\W_]+")
+_THRESHOLD = 0.8
+"""From this similarity on, two descriptions are too similar for readers and scorers."""
+_MIN_WORDS = 4
+"""Shorter descriptions are only compared for equality: a single word would decide."""
+_MAX_COMPARED = 64
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
+# Function words, and the words of "Use this skill when the user asks".
+_FUNCTION_TEXT = """
+a an and any are as at be by can for from has if in into is it its of on or that the their them
+then they this to up use used user users using want wants was when where which with you your skill
+asks needs
+"""
+_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 
 
 def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> list[Diagnostic]:
@@ -151,11 +165,50 @@ def _triggers(skill: Skill) -> list[str]:
 
 
 def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
-    for pair in near_pairs([words(skill.description) for skill in skills]):
-        skill, other = skills[pair.later], skills[pair.earlier]
-        share = "all" if pair.likeness == 1 else f"{pair.likeness:.0%}"
-        message = f"the description shares {share} of its words with that of {_describe(other)}"
-        yield _finding("descriptions_confusable", skill, message, "description")
+    """Yield, for each description, the most similar earlier one at or above the threshold.
+
+    Similarity is Jaccard's: common words over all words. Equal sets meet in a table. Two sets that
+    reach the threshold share one of their rarest words (prefix filter: of a set with n words, one
+    of the first ``n - ceil(t·n) + 1`` by rarity). A set is compared with at most ``_MAX_COMPARED``
+    others, those with its rarest words first: that keeps the time linear in the number of skills.
+    """
+    sets = [_words(skill.description) for skill in skills]
+    counts = Counter(word for each in sets for word in each)
+    first_of: dict[frozenset[str], int] = {}
+    postings: dict[str, list[int]] = defaultdict(list)
+    for number, terms in enumerate(sets):
+        nearest, likeness = first_of.setdefault(terms, number), 1.0
+        if nearest == number and len(terms) >= _MIN_WORDS:
+            ordered = sorted(terms, key=lambda word: (counts[word], word))
+            prefix = ordered[: len(terms) - math.ceil(_THRESHOLD * len(terms)) + 1]
+            near = dict.fromkeys(n for word in prefix for n in postings[word][:_MAX_COMPARED])
+            pairs = [
+                (len(terms & sets[other]) / len(terms | sets[other]), -other)
+                for other in islice(near, _MAX_COMPARED)
+            ]
+            likeness, other = max(pairs, default=(0.0, -number))
+            nearest = -other if likeness >= _THRESHOLD else number
+            for word in prefix:
+                postings[word].append(number)
+        if nearest != number and terms:
+            share = "all" if likeness == 1 else f"{likeness:.0%}"
+            of = _describe(skills[nearest])
+            message = f"the description shares {share} of its words with that of {of}"
+            yield _finding("descriptions_confusable", skills[number], message, "description")
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case, without function words.
+
+    Chinese, Japanese and Korean text is split into character bigrams.
+    """
+    terms: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if word.isascii() or not _CJK.search(word):
+            terms.add(word)
+        else:
+            terms.update(word[at : at + 2] for at in range(len(word) - 1))
+    return frozenset(terms - _FUNCTION_WORDS)
 
 
 def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
@@ -170,10 +223,8 @@ def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
 def _useless_tags(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     if len(skills) < _MIN_SKILLS_FOR_TAGS:
         return
-    common = {tag.casefold() for tag in skills[0].tags}
-    for skill in skills[1:]:
-        common &= {tag.casefold() for tag in skill.tags}
-    for tag in sorted(common):
+    tags = [{tag.casefold() for tag in skill.tags} for skill in skills]
+    for tag in sorted(set.intersection(*tags)):
         message = f"all {len(skills):,} skills carry the tag {quote(tag)}"
         yield _finding("tag_on_every_skill", skills[0], message, "tags", tag)
 

@@ -26,11 +26,11 @@ from skillyard.engine.skill import Origin, Skill
 
 FOLDER = "folder"
 """The kind of a folder with a ``SKILL.md``: agentskills.io."""
-OASIS = "oasis"
+OASIS = Origin.OASIS
 """``key_skills/*/SKILL.md``: the Oasis document."""
 SINGLE = "single"
 """A Markdown file below ``.skills/``: the adk-skill document."""
-CONVENTION = "convention"
+CONVENTION = Origin.CONVENTION
 """AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
 
 _MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
@@ -202,8 +202,8 @@ def folder_of(path: str) -> str:
 
 def kind_of(path: str, origin: str | None) -> str:
     """Return the kind of a document."""
-    if origin in (Origin.CONVENTION, Origin.OASIS):
-        return CONVENTION if origin == Origin.CONVENTION else OASIS
+    if origin in (CONVENTION, OASIS):
+        return origin
     return FOLDER if os.path.basename(path).lower() == "skill.md" else SINGLE
 
 
