@@ -34,8 +34,8 @@ def test_the_summary_its_parts_and_its_size_are_the_documented_ones(
     summary = sy.evals.extract_summary(case["input"])
     assert summary == case["summary"]
     assert parts(case["input"]) == (case["description"], case["scope"])
-    arm = skill_arms(case["input"], None).arms.get("summary")
-    assert (arm.size.raw_bytes if arm is not None else 0) == case["bytes"]
+    sizes = skill_arms(case["input"], None).facts["conditions"]
+    assert sizes.get("summary", {"raw_bytes": 0})["raw_bytes"] == case["bytes"]
 
 
 def test_every_open_case_is_ruled_on() -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -183,65 +182,21 @@ _STOP_AT_BYTES = 100
 """If fewer bytes than this remain, no more siblings are read."""
 _CONDITIONS = ("full", "summary", "baseline", "full_siblings")
 """The arms of the size-impact document."""
-_MAX_COUNTED_RUN = 80
 # Possessive and anchored at the start of a run, so that a long run of hyphens is passed once.
 _DELIMITER_LIKE = re.compile(r"(?<!-)(-{3,}+)[ \t]*+(?:BEGIN|END)", re.IGNORECASE)
 _GIT_SECONDS = 30.0
 
 
-class Size(NamedTuple):
-    """The size of what an arm injects, as results have it."""
-
-    bytes: int
-    """In UTF-8, delimiters included."""
-    tokens_estimated: int
-    method: str
-    """The method of the estimate: ``chars/4`` or ``chars/3.6``."""
-    raw_bytes: int
-    """Of the skill's own text, without delimiters."""
-
-
-class Arm(NamedTuple):
-    """The system text of one condition, and its size."""
-
-    system: str
-    """The whole system text."""
-    injected: str
-    """The framed block in it; empty for the baseline."""
-    size: Size
-
-
-@dataclass(frozen=True, slots=True)
-class Arms:
+class Arms(NamedTuple):
     """The arms of one skill, and what could not become part of one."""
 
-    arms: dict[str, Arm]
-    """By condition, in the documented order."""
-    body_bytes: int
-    """Of the body, stripped, in UTF-8."""
-    summary_error: str | None = None
-    """``empty`` where the skill has neither description nor scope, so no summary arm."""
-    missing_siblings: tuple[str, ...] = ()
-    refused_siblings: tuple[tuple[str, str], ...] = ()
-    """Names and reasons."""
-
-    @property
-    def tier(self) -> str:
-        """``small`` (under 5,000 bytes), ``medium`` (to 15,000 inclusive) or ``large``."""
-        if self.body_bytes < _SMALL_BELOW_BYTES:
-            return "small"
-        return "large" if self.body_bytes > _LARGE_ABOVE_BYTES else "medium"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the summary and the dry run say of the arms beside figures."""
-        return {
-            "size_tier": self.tier,
-            "body_bytes": self.body_bytes,
-            "summary_error": self.summary_error,
-            "missing_siblings": list(self.missing_siblings),
-            "refused_siblings": [list(each) for each in self.refused_siblings],
-            "conditions": {name: arm.size._asdict() for name, arm in self.arms.items()},
-        }
+    systems: dict[str, str]
+    """The whole system text of each condition, in the documented order."""
+    facts: dict[str, Any]
+    """What results say of the arms: ``size_tier``, ``body_bytes``, ``summary_error`` (``empty``
+    where the skill has neither description nor scope, so no summary arm), ``missing_siblings``,
+    ``refused_siblings`` (names and reasons), and in ``conditions`` the size of what each arm
+    injects, with and without delimiters."""
 
 
 def estimate_tokens(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> int:
@@ -252,14 +207,11 @@ def estimate_tokens(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> int:
 def frame(what: str, text: str) -> str:
     """Return the text between ``--- BEGIN <what> ---`` and ``--- END <what> ---`` lines.
 
-    If the text contains a similar line, the frame uses more hyphens than the text, so no line of
-    the text equals a line of the frame. Against runs longer than 80 hyphens the frame uses a length
-    that does not occur in the text.
+    Where the text contains a similar line, the frame has a number of hyphens that the text does
+    not have, so no line of the text equals a line of the frame.
     """
-    runs = {len(length) for length in _DELIMITER_LIKE.findall(text)}
-    count = max((length + 1 for length in runs if length <= _MAX_COUNTED_RUN), default=3)
-    while count in runs:
-        count += 1
+    runs = {len(hyphens) for hyphens in _DELIMITER_LIKE.findall(text)}
+    count = next(length for length in range(3, len(runs) + 4) if length not in runs)
     hyphens = "-" * count
     return f"{hyphens} BEGIN {what} {hyphens}\n{text}\n{hyphens} END {what} {hyphens}"
 
@@ -298,25 +250,36 @@ def skill_arms(
     if files:
         named = ((f"SIBLING FILE {clean_line(name)}", text) for name, text in files.items())
         texts["full_siblings"] = [*own, *named]
-    arms = {
-        name: _arm(role, blocks, chars_per_token)
+    injected = {
+        name: "\n\n".join(frame(*block) for block in blocks)
         for name, blocks in texts.items()
         if name in conditions
     }
-    error = "empty" if "summary" in conditions and summary is None else None
-    return Arms(arms, _bytes_of(body), error, tuple(missing), tuple(refused.items()))
+    size = _bytes_of(body)
+    facts = {
+        "size_tier": _tier(size),
+        "body_bytes": size,
+        "summary_error": "empty" if "summary" in conditions and summary is None else None,
+        "missing_siblings": missing,
+        "refused_siblings": [list(each) for each in refused.items()],
+        "conditions": {
+            name: {
+                "bytes": _bytes_of(text),
+                "tokens_estimated": estimate_tokens(text, chars_per_token),
+                "method": f"chars/{chars_per_token:g}",
+                "raw_bytes": sum(_bytes_of(raw) for _, raw in texts[name]),
+            }
+            for name, text in injected.items()
+        },
+    }
+    systems = {name: f"{role}\n\n{text}" if text else role for name, text in injected.items()}
+    return Arms(systems, facts)
 
 
-def _arm(role: str, blocks: Sequence[tuple[str, str]], chars_per_token: float) -> Arm:
-    """Return the arm of these names and texts."""
-    injected = "\n\n".join(frame(what, text) for what, text in blocks)
-    size = Size(
-        _bytes_of(injected),
-        estimate_tokens(injected, chars_per_token),
-        f"chars/{chars_per_token:g}",
-        sum(_bytes_of(text) for _, text in blocks),
-    )
-    return Arm(f"{role}\n\n{injected}" if injected else role, injected, size)
+def _tier(body_bytes: int) -> str:
+    if body_bytes < _SMALL_BELOW_BYTES:
+        return "small"
+    return "large" if body_bytes > _LARGE_ABOVE_BYTES else "medium"
 
 
 def _bytes_of(text: str) -> int:

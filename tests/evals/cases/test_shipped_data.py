@@ -88,14 +88,15 @@ def test_candidates_span_three_tiers_with_siblings(
     assert len(candidates) >= 10
     tiers: Counter[str] = Counter()
     for candidate in candidates:
-        values = arms(candidate, catalog)
-        assert values.tier == candidate.expected_tier, candidate.skill
-        assert values.summary_error is None, candidate.skill
-        assert (values.missing_siblings, values.refused_siblings) == ((), ())
-        assert ("full_siblings" in values.arms) == bool(candidate.siblings)
-        assert values.arms["summary"].size.bytes < values.arms["full"].size.bytes / 2
+        facts = arms(candidate, catalog).facts
+        sizes = facts["conditions"]
+        assert facts["size_tier"] == candidate.expected_tier, candidate.skill
+        assert facts["summary_error"] is None, candidate.skill
+        assert (facts["missing_siblings"], facts["refused_siblings"]) == ([], [])
+        assert ("full_siblings" in sizes) == bool(candidate.siblings)
+        assert sizes["summary"]["bytes"] < sizes["full"]["bytes"] / 2
         assert len(candidate.prompts) >= 2
-        tiers[values.tier] += 1
+        tiers[facts["size_tier"]] += 1
     assert min(tiers[name] for name in ("small", "medium", "large")) >= 3
     assert sum(bool(candidate.siblings) for candidate in candidates) >= 3
 

@@ -72,7 +72,7 @@ class PairUnit:
     def conditions(self) -> tuple[str, ...]:
         """The conditions that some comparison needs, in the order of the arms."""
         needed = {condition for pair in self.comparisons for condition in pair}
-        return tuple(condition for condition in self.arms.arms if condition in needed)
+        return tuple(condition for condition in self.arms.systems if condition in needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class PairLayer:
             arms, offered = _arms(cases, skill, text, folder, comparisons, settings)
             if arms is None:
                 continue
-            tested[skill.name] = arms.to_dict() | {"expected_tier": cases.expected_tier}
+            tested[skill.name] = arms.facts | {"expected_tier": cases.expected_tier}
             digests[skill.name] = text_digest(text)
-            possible = tuple(pair for pair in comparisons if {*pair} <= arms.arms.keys())
+            possible = tuple(pair for pair in comparisons if {*pair} <= arms.systems.keys())
             units += (
                 PairUnit(skill.name, index, prompt, arms, possible, offered)
                 for index, prompt in enumerate(cases.prompts)
@@ -279,7 +279,7 @@ class PairRunner:
         if unit.offered is None:
             request = ModelRequest(
                 model=settings.model,
-                system=unit.arms.arms[condition].system,
+                system=unit.arms.systems[condition],
                 user=unit.case.prompt,
                 max_tokens=settings.max_tokens,
                 temperature=settings.temperature,
@@ -327,7 +327,7 @@ class PairRunner:
 
     def _head(self, unit: PairUnit, run: int, pair: tuple[str, str]) -> CaseResult:
         """Return the case without results. It has the fields of every case."""
-        settings, (first, second) = self._settings, pair
+        settings, facts, (first, second) = self._settings, unit.arms.facts, pair
         order = self._orders(unit, run, pair)[0]
         return {
             "id": f"{unit.skill}/{unit.prompt_index}/{run}/{first}/{second}",
@@ -339,9 +339,9 @@ class PairRunner:
             "comparison": f"{first}/{second}",
             "condition_a": first,
             "condition_b": second,
-            "size_tier": unit.arms.tier,
-            "body_bytes": unit.arms.body_bytes,
-            "condition_sizes": {name: unit.arms.arms[name].size._asdict() for name in pair},
+            "size_tier": facts["size_tier"],
+            "body_bytes": facts["body_bytes"],
+            "condition_sizes": {name: facts["conditions"][name] for name in pair},
             "scores": None,
             "improvement": None,
             "winner": None,
