@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.engine.discovery import hosts
 from skillyard.engine.discovery.hosts import (
     HOST_FOLDERS,
     HOST_TITLES,
@@ -27,40 +28,53 @@ def label(row: HostFolder) -> str:
     return "-".join((row.host, row.scope, row.system or "all", row.pattern))
 
 
-def roots_of(base: Path, row: HostFolder, **environ: str) -> tuple[Root, ...]:
+def roots_of(
+    base: Path, row: HostFolder, patch: pytest.MonkeyPatch, **environ: str
+) -> tuple[Root, ...]:
     """Return the folders of the row's scope, with home, project and system below ``base``."""
-    return host_roots(
-        [row.scope],
-        environ={"HOME": str(base), **environ},
-        folder=str(base),
-        system=row.system or "linux",
-        drive=str(base),
-    )
+    for each in HOST_FOLDERS:
+        patch.delenv(each.variable or "NONE", raising=False)
+    for name, value in {"HOME": str(base), **environ}.items():
+        patch.setenv(name, value)
+    if row.scope == "system":
+        matches = hosts._matches
+        patch.setattr(hosts, "_system", lambda: row.system)
+        patch.setattr(hosts, "_matches", lambda path: matches(f"{base}/{path.lstrip('/')}"))
+    return host_roots([row.scope], folder=str(base))
 
 
 @for_each("row", HOST_FOLDERS, ids=label)
-def test_a_skill_in_the_folder_of_each_row_is_found(tmp_path: Path, row: HostFolder) -> None:
-    pattern = expand_pattern(row.pattern, {"HOME": str(tmp_path)}).replace("*", "any")
+def test_a_skill_in_the_folder_of_each_row_is_found(
+    tmp_path: Path, row: HostFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots_of(tmp_path, row, monkeypatch)
+    pattern = expand_pattern(row.pattern).replace("*", "any")
     folder = pattern if row.scope == "user" else f"{tmp_path}/{pattern.lstrip('/')}"
     write_tree(Path(folder), {"x/SKILL.md": document("x")})
-    (root,) = roots_of(tmp_path, row)
+    (root,) = host_roots([row.scope], folder=str(tmp_path))
     assert (Path(root.path), root.scope) == (Path(folder), row.scope)
     assert root.host in HOST_TITLES
     assert [skill.name for skill in sy.load_catalog(root.path)] == ["x"]
 
 
 @for_each("row", [row for row in HOST_FOLDERS if row.variable], ids=label)
-def test_a_variable_moves_the_folder(tmp_path: Path, row: HostFolder) -> None:
-    usual = expand_pattern(row.pattern, {"HOME": str(tmp_path)})
+def test_a_variable_moves_the_folder(
+    tmp_path: Path, row: HostFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def paths(**environ: str) -> list[str]:
+        return [root.path for root in roots_of(tmp_path, row, monkeypatch, **environ)]
+
+    paths()
+    usual = expand_pattern(row.pattern)
+    others = {other.pattern for other in HOST_FOLDERS if other.scope == row.scope} - {row.pattern}
+    is_shared = usual in set(map(expand_pattern, others))
     moved = tmp_path / "moved" / row.pattern.partition("}/")[2]
     for folder in (usual, moved):
         os.makedirs(folder)
-    paths = [root.path for root in roots_of(tmp_path, row, **{row.variable: f"{tmp_path}/moved"})]
-    assert str(moved) in paths
-    others = {other.pattern for other in HOST_FOLDERS if other.scope == row.scope} - {row.pattern}
-    if usual not in {expand_pattern(other, {"HOME": str(tmp_path)}) for other in others}:
-        assert usual not in paths
-    assert usual in [root.path for root in roots_of(tmp_path, row, **{row.variable: " "})]
+    elsewhere = paths(**{row.variable: f"{tmp_path}/moved"})
+    assert str(moved) in elsewhere
+    assert is_shared or usual not in elsewhere
+    assert usual in paths(**{row.variable: " "})
 
 
 class TestProject:

@@ -39,7 +39,11 @@ def install(home: Path, *names: str, enabled: Any = True, **more: str) -> None:
 
 
 def find(home: Path, *scopes: str, folder: Path | None = None) -> ScopeRoots:
-    return places_of(scopes or ("user",), environ={"HOME": str(home)}, folder=str(folder or home))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+            patch.delenv(name, raising=False)
+        return places_of(scopes or ("user",), folder=str(folder or home))
 
 
 def roots(places: ScopeRoots, home: Path) -> list[tuple[str, str]]:

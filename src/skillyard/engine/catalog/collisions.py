@@ -239,7 +239,7 @@ within a repository are below 0.02, or below 0.39 where they share a template.""
 MAX_CHARS = 20_000
 """Characters that are compared: nine of ten skills are shorter."""
 
-_LANGUAGE = re.compile(
+_LANGUAGE = (
     r"/(?:(?:docs|i18n|l10n|lang|locales?|translations?)/([a-z]{2})"
     r"|([a-z]{2}[-_](?:[A-Z]{2}|Han[st]))|(zh|ja|ko|zh-cn|zh-tw|pt-br))/"
 )
@@ -249,7 +249,7 @@ else, as ``go``."""
 
 def language_of(entry: CatalogEntry) -> str:
     """Return the name of the folder of translations that a file lies in; empty for none."""
-    match = _LANGUAGE.search("/" + "/".join(entry.candidate.parts[:-1]) + "/")
+    match = re.search(_LANGUAGE, "/" + "/".join(entry.candidate.parts[:-1]) + "/")
     return "" if match is None else next(filter(None, match.groups()))
 
 

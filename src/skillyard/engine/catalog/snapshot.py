@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import CatalogEntry
     from skillyard.engine.catalog.roots import Admission
-    from skillyard.engine.discovery.layout import FolderStamp, Scan
+    from skillyard.engine.discovery.layout import Scan
 
 _NEAR_NAMES = 3
 
@@ -51,7 +51,6 @@ class Catalog:
         "_diagnostics",
         "_digest",
         "_entries",
-        "_folder_stamps",
         "_further",
         "_scanned",
         "_shadowed",
@@ -75,7 +74,6 @@ class Catalog:
         self._spec: LibrarySpec | None = None
         self._entries: dict[str, CatalogEntry] = {}
         self._scanned: tuple[Diagnostic, ...] = ()
-        self._folder_stamps: tuple[FolderStamp, ...] = ()
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
         self._by_slug: dict[str, list[Skill]] | None = None
@@ -290,15 +288,10 @@ class Catalog:
         entries = read_all(scanned.candidates, spec, known, progress)
         same = spec == self._spec and scanned.diagnostics == self._scanned
         if same and _same(self._entries, entries):
-            self._entries, self._folder_stamps = entries, scanned.folder_stamps
+            self._entries = entries
             return CatalogDiff((), (), (), self)
         after = _assemble(spec, scanned, entries)
         return difference_of(self.skills, after.skills, after)
-
-    @property
-    def folders(self) -> tuple[FolderStamp, ...]:
-        """The folders listed by the last walk over the roots."""
-        return self._folder_stamps
 
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
         if self._by_name is None or self._by_id is None:
@@ -384,7 +377,6 @@ def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, CatalogEntry]
     catalog = Catalog(skills, diagnostics, collisions.shadowed, collisions.further)
     catalog._spec = spec
     catalog._entries, catalog._scanned = entries, scanned.diagnostics
-    catalog._folder_stamps = scanned.folder_stamps
     return catalog
 
 

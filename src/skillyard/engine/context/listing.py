@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError
@@ -33,17 +32,59 @@ NOT_READ = "not read"
 """The host does not list the file as a skill that its model can select."""
 
 
-class ListingEntry(NamedTuple):
-    """How one skill is listed."""
+class ListingEntry:
+    """One skill and how much of its description the host shows."""
 
-    skill: Skill
-    state: str
-    text: str
-    """The description as listed; empty when only the name is listed."""
-    chars: int
-    """Characters of the complete description."""
-    why: str = ""
-    """The reason why it is not listed."""
+    __slots__ = (
+        "_path",
+        "_rule",
+        "chars",
+        "description",
+        "left_out",
+        "most",
+        "shown",
+        "skill",
+        "why",
+    )
+
+    def __init__(self, skill: Skill, rule: ListingRule, path: str = "", why: str = "") -> None:
+        self.skill = skill
+        self.description = _description(skill, rule)
+        self.chars = len(self.description)
+        """Characters of the complete description."""
+        self.most = self.chars
+        """Characters of it that the host shows at most."""
+        if rule.description_chars is not None:
+            self.most = min(self.chars, rule.description_chars)
+        self.shown = self.most
+        self.left_out = False
+        self.why = why
+        """The reason why the host does not read it; empty when it does."""
+        self._rule = rule
+        self._path = path
+
+    @property
+    def state(self) -> str:
+        """How it is listed: one of the constants above."""
+        if self.why or self.left_out:
+            return NOT_READ if self.why else LEFT_OUT
+        if self.shown >= self.chars:
+            return WHOLE
+        return CUT if self.shown else NAME_ONLY
+
+    @property
+    def text(self) -> str:
+        """The description as listed; empty when only the name is listed."""
+        is_listed = self.state in (WHOLE, CUT)
+        return self.description[: self.shown].rstrip() if is_listed else ""
+
+    def line(self, chars: int) -> str:
+        """Return the entry as the host writes it, with so many characters of its description."""
+        return _entry_text(self._rule, self.skill, self.description[:chars], self._path)
+
+    def cost(self, chars: int) -> int:
+        """Return the size of the entry in the budget's unit, with its line end."""
+        return _cost(self._rule, self.line(chars))
 
     def document(self) -> shapes.ListedSkill:
         """Return the skill as a document shows it."""
@@ -64,8 +105,6 @@ class HostListing(NamedTuple):
     window: int
     budget: int | None
     """The budget in the rule's unit; None when unknown."""
-    own: int
-    """The part of the budget that the host's own skills use."""
     needed: int
     """The size of the complete listing."""
     used: int
@@ -73,6 +112,11 @@ class HostListing(NamedTuple):
     """The listed skills in order, then the others."""
     text: str
     """The entries as the model reads them."""
+
+    @property
+    def own(self) -> int:
+        """The part of the budget that the host's own skills use."""
+        return self.rule.own
 
     def count(self, state: str) -> int:
         """Return the number of skills in a state."""
@@ -98,13 +142,26 @@ def host_listing(
         raise InvalidInput(f"no budget of {rule.title} is known that another one could replace")
     skills, unread = listed_skills(catalog, rule)
     short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
-    lines = [_Entry(skill, rule, short) for skill in sorted(skills, key=order_of(rule))]
+    lines = [
+        ListingEntry(skill, rule, short.paths.get(skill.path, ""))
+        for skill in sorted(skills, key=order_of(rule))
+    ]
     limit = rule.budget(window) if budget is None else budget
     if limit is not None:
         room = max(0, limit - rule.own - _table_cost(rule, short))
-        if sum(line.cost(line.chars) for line in lines) > room:
+        if sum(line.cost(line.most) for line in lines) > room:
             _OVERFLOW[rule.overflow](lines, room)
-    return _listing(rule, window, limit, rule.own, lines, unread)
+    lines.sort(key=lambda line: line.left_out)
+    texts = [line.line(line.shown) for line in lines if not line.left_out]
+    return HostListing(
+        rule,
+        window,
+        limit,
+        needed=sum(line.cost(line.most) for line in lines),
+        used=sum(_cost(rule, text) for text in texts),
+        entries=(*lines, *(ListingEntry(skill, rule, why=why) for skill, why in unread)),
+        text="\n".join(texts),
+    )
 
 
 def _check(window: int, budget: int | None) -> None:
@@ -112,29 +169,6 @@ def _check(window: int, budget: int | None) -> None:
         raise InvalidInput("window must be an integer of at least 1")
     if budget is not None and (type(budget) is not int or budget < 0):
         raise InvalidInput("budget must be None or an integer of at least 0")
-
-
-class _Entry:
-    """One skill on its way into a listing: how much of its description is shown."""
-
-    __slots__ = ("chars", "description", "left_out", "path", "rule", "shown_chars", "skill")
-
-    def __init__(self, skill: Skill, rule: ListingRule, short: ShortPaths) -> None:
-        self.skill = skill
-        self.rule = rule
-        self.path = short.paths.get(skill.path, "")
-        self.description = _description(skill, rule)
-        most = rule.description_chars
-        self.chars = len(self.description) if most is None else min(len(self.description), most)
-        self.shown_chars = self.chars
-        self.left_out = False
-
-    def line(self, chars: int) -> str:
-        return _entry_text(self.rule, self.skill, self.description[:chars], self.path)
-
-    def cost(self, chars: int) -> int:
-        """Return the size of the entry in the budget's unit, with its line end."""
-        return _cost(self.rule, self.line(chars))
 
 
 def _description(skill: Skill, rule: ListingRule) -> str:
@@ -183,21 +217,21 @@ def _cost(rule: ListingRule, line: str) -> int:
     return estimate_tokens(f"{line}\n") if rule.unit == "tokens" else len(line) + 1
 
 
-def _least_used(lines: list[_Entry], limit: int) -> None:
+def _least_used(lines: list[ListingEntry], limit: int) -> None:
     """Keep every name, and those descriptions that fit."""
     room = limit - sum(line.cost(0) for line in lines)
     for line in lines:
-        more = line.cost(line.chars) - line.cost(0)
+        more = line.cost(line.most) - line.cost(0)
         if more > room:
-            line.shown_chars = 0
+            line.shown = 0
         else:
             room -= more
 
 
-def _shorten(lines: list[_Entry], limit: int) -> None:
+def _shorten(lines: list[ListingEntry], limit: int) -> None:
     """Extend all descriptions by one character at a time, in turns, until the budget is used up."""
     for line in lines:
-        line.shown_chars = 0
+        line.shown = 0
     room = limit - sum(line.cost(0) for line in lines)
     if room < 0:
         _names_that_fit(lines, limit)
@@ -207,18 +241,18 @@ def _shorten(lines: list[_Entry], limit: int) -> None:
     while growing:
         grown = []
         for line in growing:
-            cost = line.cost(line.shown_chars + 1)
+            cost = line.cost(line.shown + 1)
             more = cost - spent[id(line)]
             if more <= room:
-                line.shown_chars += 1
+                line.shown += 1
                 room -= more
                 spent[id(line)] = cost
-                if line.shown_chars < line.chars:
+                if line.shown < line.most:
                     grown.append(line)
         growing = grown
 
 
-def _names_that_fit(lines: list[_Entry], limit: int) -> None:
+def _names_that_fit(lines: list[ListingEntry], limit: int) -> None:
     room = limit
     for line in lines:
         cost = line.cost(0)
@@ -227,48 +261,15 @@ def _names_that_fit(lines: list[_Entry], limit: int) -> None:
             room -= cost
 
 
-def _alphabetical(lines: list[_Entry], limit: int) -> None:
+def _alphabetical(lines: list[ListingEntry], limit: int) -> None:
     """Keep whole entries until one does not fit; from there on, names only."""
     room = limit
     for number, line in enumerate(lines):
-        room -= line.cost(line.chars)
+        room -= line.cost(line.most)
         if room < 0:
             for rest in lines[number:]:
-                rest.shown_chars = 0
+                rest.shown = 0
             return
 
 
 _OVERFLOW = {LEAST_USED: _least_used, SHORTEN: _shorten, ALPHABETICAL: _alphabetical}
-
-
-def _listing(
-    rule: ListingRule,
-    window: int,
-    limit: int | None,
-    own: int,
-    lines: Sequence[_Entry],
-    unread: Iterable[tuple[Skill, str]],
-) -> HostListing:
-    visible = [line for line in lines if not line.left_out]
-    texts = [line.line(line.shown_chars) for line in visible]
-    entries = [_listing_entry(line) for line in visible]
-    entries += [_listing_entry(line) for line in lines if line.left_out]
-    entries += [
-        ListingEntry(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread
-    ]
-    needed = sum(line.cost(line.chars) for line in lines)
-    used = sum(_cost(rule, text) for text in texts)
-    text = "\n".join(texts)
-    return HostListing(rule, window, limit, own, needed, used, tuple(entries), text)
-
-
-def _listing_entry(line: _Entry) -> ListingEntry:
-    text = "" if line.left_out else line.description[: line.shown_chars].rstrip()
-    whole = len(line.description)
-    if line.left_out:
-        state = LEFT_OUT
-    elif line.shown_chars >= whole:
-        state = WHOLE
-    else:
-        state = CUT if line.shown_chars else NAME_ONLY
-    return ListingEntry(line.skill, state, text, whole)

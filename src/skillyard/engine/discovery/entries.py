@@ -14,9 +14,10 @@ from skillyard.engine.discovery.layout import SKILL_FILE
 from skillyard.engine.skill import Reference
 
 _LONGEST_LINK = 1_024
-_LINK = re.compile(rb"(?:[\w.@+-][\w.@+ -]*/)+[\w.@+-][\w.@+ -]*")
+# Both patterns are compiled on first use: a query loads this module each time.
+_LINK = rb"(?:[\w.@+-][\w.@+ -]*/)+[\w.@+-][\w.@+ -]*"
 """A relative path of plain names, in one line."""
-_WORKTREE = re.compile(rb"gitdir: ([^\n]+)/\.git/worktrees/[^/\n]+\n?")
+_WORKTREE = rb"gitdir: ([^\n]+)/\.git/worktrees/[^/\n]+\n?"
 """What git writes to the file ``.git`` of a linked worktree."""
 
 
@@ -89,14 +90,14 @@ def path_in_text(content: bytes) -> str:
     Git writes a link as such a file where it may not create links (``core.symlinks=false``, the
     default on Windows).
     """
-    is_path = len(content) <= _LONGEST_LINK and _LINK.fullmatch(content)
+    is_path = len(content) <= _LONGEST_LINK and re.fullmatch(_LINK, content)
     return content.decode() if is_path else ""
 
 
 def repository_of_worktree(folder: Folder) -> str:
     """Return the real path of the repository that a folder is a linked worktree of, else ``""``."""
     try:
-        match = _WORKTREE.match(_start_of(folder, ".git"))
+        match = re.match(_WORKTREE, _start_of(folder, ".git"))
     except OSError:
         return ""
     return "" if match is None else real_path(os.path.join(folder.path, os.fsdecode(match[1])))

@@ -244,51 +244,39 @@ HOST_TITLES: Mapping[str, str] = {
 """What people call each host, by its name in the table."""
 
 
-def host_roots(
-    scopes: Iterable[str],
-    *,
-    environ: Mapping[str, str] | None = None,
-    folder: str = ".",
-    system: str = "",
-    drive: str = "",
-) -> tuple[Root, ...]:
+def host_roots(scopes: Iterable[str], *, folder: str = ".") -> tuple[Root, ...]:
     """Return the folders of hosts that exist, each once: project, then user, then system.
 
-    ``environ`` gives the home folder and the variables (default: those of this process). Project
-    folders are those of ``folder`` and of each folder above it up to that of its repository, the
-    nearest first. ``system`` is the name of a system (default: this one), and ``drive`` goes before
-    the paths of the system.
+    Project folders are those of ``folder`` and of each folder above it up to that of its
+    repository, the nearest first.
     """
-    variables = os.environ if environ is None else environ
-    project = tuple(folders_upwards(folder))
-    bases = {"project": project, "user": ("",), "system": (drive,)}
+    bases = {"project": tuple(folders_upwards(folder)), "user": ("",), "system": ("",)}
     roots: dict[str, Root] = {}
     for scope in (each for each in HOST_SCOPES if each in set(scopes)):
         rows = [row for row in HOST_FOLDERS if row.scope == scope]
-        rows = [row for row in rows if row.system in ("", system or _system())]
+        rows = [row for row in rows if row.system in ("", _system())]
         for base in bases[scope]:
             for row in rows:
-                for path in _matches(_join(base, expand_pattern(row.pattern, variables))):
+                for path in _matches(_join(base, expand_pattern(row.pattern))):
                     roots.setdefault(path, Root(path, scope, row.host))
     return tuple(roots.values())
 
 
-def expand_pattern(pattern: str, environ: Mapping[str, str] | None = None) -> str:
+def expand_pattern(pattern: str) -> str:
     """Return a pattern with its variable and the home folder put in.
 
     A variable with a relative path is ignored, as the XDG specification requires: it would make a
     folder of each project one of the user's, whose skills need no approval.
     """
-    variables = os.environ if environ is None else environ
 
     def value(match: re.Match[str]) -> str:
-        path = variables.get(match[1], "").strip()
+        path = os.environ.get(match[1], "").strip()
         return path if os.path.isabs(path) or path.startswith("~/") else match[2]
 
     path = _VARIABLE.sub(value, pattern)
     if not path.startswith("~/"):
         return path
-    return os.path.join(variables.get("HOME") or os.path.expanduser("~"), path[2:])
+    return os.path.join(os.environ.get("HOME") or os.path.expanduser("~"), path[2:])
 
 
 def user_folders(hosts: Iterable[str] | None = None) -> dict[str, str]:

@@ -70,14 +70,6 @@ class Candidate(NamedTuple):
     """The name of its plugin, which is a prefix of the skill's name."""
 
 
-class FolderStamp(NamedTuple):
-    """A folder that was listed."""
-
-    path: str
-    inode: int
-    """Shows whether the folder was replaced by another one."""
-
-
 class FolderListing(NamedTuple):
     """A folder as it was listed."""
 
@@ -102,7 +94,5 @@ class Scan(NamedTuple):
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...]
     folders: int
-    folder_stamps: tuple[FolderStamp, ...] = ()
-    """The folders that were listed."""
     observations: Observations | None = None
     """None when the results depend on more, such as the targets of links."""

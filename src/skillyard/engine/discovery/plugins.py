@@ -12,7 +12,7 @@ Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from skillyard.base.io.files import ancestors, is_below
@@ -52,14 +52,12 @@ class Plugin(NamedTuple):
     host: str = "claude-code"
 
 
-def installed_plugins(
-    scope: str, environ: Mapping[str, str], folder: str, problems: Problems
-) -> list[Root]:
+def installed_plugins(scope: str, folder: str, problems: Problems) -> list[Root]:
     """Return the folders of skills of the plugins that are installed and enabled in a scope.
 
     ``user``: for every project. ``project``: for the project that ``folder`` lies in.
     """
-    home = expand_pattern(CLAUDE_HOME, environ)
+    home = expand_pattern(CLAUDE_HOME)
     above = list(folders_upwards(folder))
     enabled = _switches([home], problems)
     if scope == "project":

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
@@ -38,54 +37,52 @@ class ScopeRoots(NamedTuple):
     problems: tuple[Diagnostic, ...] = ()
 
 
-def places_of(
-    scopes: Iterable[str], *, environ: Mapping[str, str] | None = None, folder: str = "."
-) -> ScopeRoots:
+def places_of(scopes: Iterable[str], *, folder: str = ".") -> ScopeRoots:
     """Return the folders of scopes: those of hosts, then those of plugins and extensions.
 
-    ``environ`` and ``folder`` are those of :func:`~skillyard.engine.discovery.hosts.host_roots`.
+    ``folder`` is that of :func:`~skillyard.engine.discovery.hosts.host_roots`.
     """
-    variables = os.environ if environ is None else environ
     enabled = set(scopes)
     problems = Problems()
-    roots = list(host_roots(enabled, environ=variables, folder=folder))
+    roots = list(host_roots(enabled, folder=folder))
     for scope in ("project", "user"):
         if scope in enabled:
-            roots.extend(installed_plugins(scope, variables, folder, problems))
+            roots.extend(installed_plugins(scope, folder, problems))
     if "user" in enabled:
-        roots.extend(extension_roots(variables, folder, problems))
-        roots.extend(codex_plugins(variables, problems))
+        roots.extend(extension_roots(folder, problems))
+        roots.extend(codex_plugins(problems))
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)
     return ScopeRoots(tuple(by_path.values()), tuple(dict.fromkeys(problems)))
 
 
-def disabled_for(folder: str, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def disabled_for(folder: str) -> tuple[str, ...]:
     """Return the user's plugins and extensions that are not loaded for a working directory.
 
     With equal names the scope ``user`` has equal folders. Nothing is reported.
     """
-    variables = os.environ if environ is None else environ
     unreported = Problems()
-    extensions = disabled_extensions(variables, folder, unreported)
+    rules = read_manifest(os.path.join(expand_pattern(_EXTENSIONS_HOME), _ENABLEMENT), unreported)
+    here = os.path.abspath(folder)
+    extensions = sorted(name for name in rules if not _is_enabled(mapping_of(rules, name), here))
     return (*disabled_plugins(folder, unreported), *extensions)
 
 
 _CODEX_HOME = "${CODEX_HOME:-~/.codex}"
-_ID = re.compile(r"([A-Za-z0-9_-]+)@([A-Za-z0-9_-]+)")
-_VERSION = re.compile(r"[A-Za-z0-9_.+-]+")
+_ID = r"([A-Za-z0-9_-]+)@([A-Za-z0-9_-]+)"
+_VERSION = r"[A-Za-z0-9_.+-]+"
 _LOCAL = "local"
 
 
-def codex_plugins(environ: Mapping[str, str], problems: Problems) -> Iterator[Root]:
+def codex_plugins(problems: Problems) -> Iterator[Root]:
     """Yield the folders of skills of the plugins that are installed and enabled."""
-    home = expand_pattern(_CODEX_HOME, environ)
+    home = expand_pattern(_CODEX_HOME)
     config = os.path.join(home, "config.toml")
     store = os.path.join(home, "plugins", "cache")
     for key, value in sorted(mapping_of(_settings(config, problems), "plugins").items()):
         name = clean_line(key)
-        match = _ID.fullmatch(key)
+        match = re.fullmatch(_ID, key)
         if not isinstance(value, dict) or match is None:
             message = f"not read: {name!r} is no plugin of a marketplace"
             problems.add("manifest_unreadable", config, message, 'write [plugins."name@market"]')
@@ -108,8 +105,12 @@ def codex_plugins(environ: Mapping[str, str], problems: Problems) -> Iterator[Ro
 
 def _settings(path: str, problems: Problems) -> dict[str, Any]:
     data = read_bounded(path, problems)
+    if data is None:
+        return {}
+    import tomllib  # a query looks here each time, and loading it takes longer than the rest
+
     try:
-        return {} if data is None else tomllib.loads(data.decode("utf-8"))
+        return tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         unusable(path, f"it is not TOML ({error})", problems)
         return {}
@@ -122,7 +123,7 @@ def _active(plugin: str) -> str | None:
             names = [each.name for each in entries if each.is_dir(follow_symlinks=False)]
     except OSError:
         return None
-    versions = [name for name in names if _VERSION.fullmatch(name) and name not in (".", "..")]
+    versions = [name for name in names if re.fullmatch(_VERSION, name) and name not in (".", "..")]
     if not versions:
         return None
     return os.path.join(plugin, _LOCAL if _LOCAL in versions else max(versions, key=_precedence))
@@ -142,9 +143,9 @@ _INSTALLATION = ".gemini-extension-install.json"
 _ENABLEMENT = "extension-enablement.json"
 
 
-def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems) -> Iterator[Root]:
+def extension_roots(folder: str, problems: Problems) -> Iterator[Root]:
     """Yield the folders of skills of the extensions that are enabled for a working directory."""
-    home = expand_pattern(_EXTENSIONS_HOME, environ)
+    home = expand_pattern(_EXTENSIONS_HOME)
     rules = read_manifest(os.path.join(home, _ENABLEMENT), problems)
     try:
         names = sorted(os.listdir(home))
@@ -171,15 +172,6 @@ def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems)
                 shell_command(["gemini", "extensions", "enable", clean_line(name)]),
                 "info",
             )
-
-
-def disabled_extensions(environ: Mapping[str, str], folder: str, problems: Problems) -> list[str]:
-    """Return the extensions that rules disable for a working directory, sorted."""
-    rules = read_manifest(
-        os.path.join(expand_pattern(_EXTENSIONS_HOME, environ), _ENABLEMENT), problems
-    )
-    here = os.path.abspath(folder)
-    return sorted(name for name in rules if not _is_enabled(mapping_of(rules, name), here))
 
 
 def _is_enabled(rules: dict[str, Any], folder: str) -> bool:

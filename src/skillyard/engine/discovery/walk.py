@@ -36,7 +36,6 @@ from skillyard.engine.discovery.layout import (
     SKILL_FILE,
     Candidate,
     FolderListing,
-    FolderStamp,
     Observations,
     Root,
     Scan,
@@ -68,7 +67,6 @@ def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
         tuple(walk.candidates),
         tuple(walk.diagnostics),
         walk.folders,
-        tuple(walk.folder_stamps),
         walk.observations(),
     )
 
@@ -87,7 +85,6 @@ def iter_scan(
         yield from walk.diagnostics
         walk.candidates.clear()
         walk.diagnostics.clear()
-        walk.folder_stamps.clear()
         walk.listings.clear()
         walk.absent.clear()
 
@@ -151,7 +148,6 @@ class Walk:
         self.diagnostics: list[Diagnostic] = []
         self.real_roots: list[str] = []
         self.folders = 0
-        self.folder_stamps: list[FolderStamp] = []
         self.listings: list[FolderListing] = []
         self.absent: list[str] = []
         """Paths at which a file would have changed the walk."""
@@ -314,7 +310,6 @@ class Walk:
             self._walked.add(key)
             entries = folder.entries()
             self.folders += 1
-            self.folder_stamps.append(FolderStamp(path, status.st_ino))
             self._observe(FolderListing(path, status, entries))
             return self._classify(place, name, entries, folder)
         except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ POLL_S = 0.25
 BUILDING = "index_building"
 """Code of the diagnostic for answers from a partly built index."""
 
-_ID = re.compile("-[0-9a-f]{12}$")
+_ID = "-[0-9a-f]{12}$"
 """The end of every document id."""
 _LAZY_FIELDS = (
     "_skills",
@@ -48,7 +49,6 @@ _LAZY_FIELDS = (
     "_further",
     "_entries",
     "_scanned",
-    "_folder_stamps",
     "_by_id",
     "_by_name",
     "_by_slug",
@@ -175,7 +175,7 @@ class IndexedCatalog(Catalog):
 
         The index knows names. Only for ids, slugs and conventions the files are read.
         """
-        if self._full is None and not _ID.search(name_or_id):
+        if self._full is None and not re.search(_ID, name_or_id):
             skills = self._with_name(name_or_id)
             if skills is not None:
                 return skills
@@ -274,12 +274,10 @@ def open_library(
     """
     folder = index_folder(spec)
     try:
-        catalog = open_current(spec, folder, force_scan=force_scan)
-    except (SkillIoError, IndexDamaged):
-        catalog = None
-    if catalog is not None:
-        return catalog
-    try:
+        with suppress(IndexDamaged):
+            catalog = open_current(spec, folder, force_scan=force_scan)
+            if catalog is not None:
+                return catalog
         return _open_updated(spec, folder, progress, in_parts)
     except (SkillIoError, IndexDamaged):
         return build_catalog(spec, spec.scan(), progress=progress)
@@ -297,11 +295,11 @@ def open_library_index(
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
     folder = index_folder(spec)
-    try:
+    with suppress(IndexDamaged):
         catalog = open_current(spec, folder, force_scan=force_scan)
-    except IndexDamaged:
-        catalog = None
-    return _open_updated(spec, folder, progress, in_parts) if catalog is None else catalog
+        if catalog is not None:
+            return catalog
+    return _open_updated(spec, folder, progress, in_parts)
 
 
 def _open_updated(

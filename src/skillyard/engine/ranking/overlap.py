@@ -71,22 +71,23 @@ def _field_tokens(skill: Skill) -> dict[str, frozenset[str]]:
     }
 
 
-class _Postings:
-    """The inverted index of the skills' tokens."""
+class BoundOverlap:
+    """The scorer bound to one snapshot: the inverted index of the skills' tokens."""
 
-    __slots__ = ("divisor", "elsewhere", "in_body")
-
-    def __init__(self, scorer: Overlap, skills: Sequence[Skill]) -> None:
+    def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
+        self.scorer = scorer
+        self.skills: Sequence[Skill] = skills
+        self.position = {skill: number for number, skill in enumerate(skills)}
         self.divisor: list[float] = []
-        # Per token: the skills that have it in the body only, and the others with their weight.
+        # Per token: the skills that have it in the body, and in other fields with their weight.
         self.in_body: dict[str, list[int]] = {}
         self.elsewhere: dict[str, dict[int, float]] = {}
         for number, skill in enumerate(skills):
             fields = _field_tokens(skill)
             self.divisor.append(sqrt(max(1, len(fields["body"]))))
-            self._add(number, fields, scorer)
+            self._add(number, fields)
 
-    def _add(self, number: int, fields: dict[str, frozenset[str]], scorer: Overlap) -> None:
+    def _add(self, number: int, fields: dict[str, frozenset[str]]) -> None:
         in_body = self.in_body
         for token in fields["body"]:
             row = in_body.get(token)
@@ -95,47 +96,36 @@ class _Postings:
             else:
                 row.append(number)
         for field in ("name", "description", "tags"):
-            weight = scorer.weight(field)
+            weight = self.scorer.weight(field)
             for token in fields[field]:
                 weights = self.elsewhere.setdefault(token, {})
                 weights[number] = weights.get(number, 0.0) + weight
 
-
-class BoundOverlap:
-    """The scorer bound to one snapshot."""
-
-    def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
-        self.scorer = scorer
-        self.skills: Sequence[Skill] = skills
-        self.position = {skill: number for number, skill in enumerate(skills)}
-        self._postings = _Postings(scorer, skills)
-
     def prepare(self, query: Query) -> ScoredOverlap:
         """Add up the postings of the query's tokens; each occurrence of a token counts."""
-        return ScoredOverlap(self, self._postings, Counter(tokens(query.text)))
+        return ScoredOverlap(self, Counter(tokens(query.text)))
 
 
 class ScoredOverlap(Scored):
     """The overlap scores of one query."""
 
-    def __init__(self, bound: BoundOverlap, postings: _Postings, counts: Counter[str]) -> None:
+    def __init__(self, bound: BoundOverlap, counts: Counter[str]) -> None:
         self._bound = bound
-        self._postings = postings
         self._counts = counts
         self.blank = not counts
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills that contain at least one token of the query."""
-        bound, postings = self._bound, self._postings
+        bound = self._bound
         raw = [0.0] * len(bound.skills)
         body_weight = bound.scorer.body_weight
         for token, count in self._counts.items():
             weight = count * body_weight
-            for number in postings.in_body.get(token, ()):
+            for number in bound.in_body.get(token, ()):
                 raw[number] += weight
-            for number, weight in postings.elsewhere.get(token, {}).items():
+            for number, weight in bound.elsewhere.get(token, {}).items():
                 raw[number] += count * weight
-        skills, divisor = bound.skills, postings.divisor
+        skills, divisor = bound.skills, bound.divisor
         return [
             (skills[number], total / divisor[number]) for number, total in enumerate(raw) if total
         ]
@@ -143,7 +133,7 @@ class ScoredOverlap(Scored):
     def explain(self, skill: Skill) -> Explanation:
         """Return one part for each matched field, already divided."""
         number = self._bound.position[skill]
-        divisor = self._postings.divisor[number]
+        divisor = self._bound.divisor[number]
         tokens = _field_tokens(skill)
         parts = []
         for field in _FIELDS:
@@ -169,7 +159,7 @@ class ScoredOverlap(Scored):
         for token, count in self._counts.items():
             if token in body:
                 raw += count * self._bound.scorer.body_weight
-            raw += count * self._postings.elsewhere.get(token, {}).get(number, 0.0)
+            raw += count * self._bound.elsewhere.get(token, {}).get(number, 0.0)
         return raw
 
 
