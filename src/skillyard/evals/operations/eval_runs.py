@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import InvalidInput
@@ -87,8 +87,7 @@ def eval_plan(
     ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
     then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
     """
-    ready = _prepare_run(catalog, eval_type, options, warn, plans=True)
-    return plan(ready.work, ready.plan_session())
+    return _plan(_prepare_run(catalog, eval_type, options, warn, plans=True))
 
 
 def eval_run(
@@ -106,20 +105,11 @@ def eval_run(
     or library; SkillError for files.
     """
     ready = _prepare_run(catalog, eval_type, options, warn)
-    settings = ready.work.settings
     if LAYERS[eval_type].decides and not options.replay:
-        _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
+        _check_decidable(_plan(ready), options, warn)
     halt, run_id = stop or threading.Event(), new_run_id(options)
     with ExitStack() as at_end:
-        model = ready.model(at_end if settings.asks_models and not options.replay else None)
-        events = at_end.enter_context(Events(ready.results, run_id))
-        events.append(
-            START,
-            timestamp=moment(),
-            settings=settings.to_dict(),
-            dataset_sha256=ready.work.dataset_sha256,
-        )
-        session = ready.session(model, events, halt, warn)
+        session = _session(ready, at_end, run_id, halt, warn)
         try:
             return execute(
                 ready.work,
@@ -172,8 +162,7 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyRun:
+class _ReadyRun(NamedTuple):
     """A run that only has to begin."""
 
     options: EvalOptions
@@ -181,79 +170,91 @@ class ReadyRun:
     work: LayerWork
     results: str
 
-    def model(self, at_end: ExitStack | None = None) -> ChatModel:
-        """Return the models of the run: those of a server, which ``at_end`` closes, or of none.
 
-        Raises ModelFailed without a key or a library, and InvalidInput for a limit without prices.
-        """
-        settings, options = self.work.settings, self.options
-        model: ChatModel = offline_model(settings.provider, settings.host)
-        if at_end is not None:
-            caps = options.resume is not None or options.overrides.get("max_calls") is not None
-            require_prices(settings.max_cost, settings.max_calls if caps else None, self.prices())
-            online = open_model(settings.provider, base_url=settings.base_url)
-            at_end.callback(online.close)
-            model = online
-        if settings.sandbox is None:
-            return model
-        from skillyard.evals.agent.model import AgentModel
+def _plan(ready: _ReadyRun) -> Plan:
+    """Return the plan, by a session that sends nothing. It does without the library of prices."""
+    settings, prices = ready.work.settings, {}
+    with suppress(ModelFailed):
+        prices = _prices(settings)
+    model = _answering(offline_model(settings.provider, settings.host), ready)
+    entries, kept = Entries(ready.results), _use_of_kept(ready.options)
+    return plan(ready.work, PlanSession(model, entries, settings, prices=prices, **kept))
 
-        return AgentModel(model, settings.base_url, settings.sandbox, self.results)
 
-    def prices(self) -> dict[str, Price | None]:
-        """Return the price of each model. Raises ModelFailed without the library of prices."""
-        settings = self.work.settings
-        models = dict.fromkeys((settings.model, settings.judge_model))
-        return {name: price(settings.provider, name) for name in models if name}
+def _session(
+    ready: _ReadyRun,
+    at_end: ExitStack,
+    run_id: str,
+    stop: threading.Event,
+    warn: Callable[[str], None],
+) -> ModelSession:
+    """Return the models of the run behind its budget and its cache; ``at_end`` closes them.
 
-    def plan_session(self) -> PlanSession:
-        """Return a session that sends nothing. It does without the library of prices."""
-        prices: dict[str, Price | None] = {}
-        with suppress(ModelFailed):
-            prices = self.prices()
-        entries = Entries(self.results)
-        return PlanSession(
-            self.model(), entries, self.work.settings, prices=prices, **self._cache()
-        )
-
-    def _cache(self) -> dict[str, bool]:
-        """Return which stored answers a session uses."""
-        options = self.options
-        return {
-            "fresh_generations": options.regenerate,
-            "fresh_judgements": options.regenerate or options.rejudge,
-            "keep_failures": options.resume is not None or options.replay,
-        }
-
-    def session(
-        self,
-        model: ChatModel,
-        events: Events,
-        stop: threading.Event,
-        warn: Callable[[str], None],
-    ) -> ModelSession:
-        """Return the model of a run behind its budget and its cache."""
-        settings, options, config = self.work.settings, self.options, self.config
-        prices = {}
-        if settings.asks_models and not options.replay:
-            prices = self.prices()
-            model = Calls(
-                model,
-                Budget(settings.max_cost, settings.max_calls, events),
-                retry=config.retry,
-                prices=prices,
-                stop=stop,
-                consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
-            )
-        return ModelSession(
+    A replay has no server, nor has a scorer. Raises ModelFailed without a key or a library,
+    InvalidInput for a limit without prices, and SkillIoError.
+    """
+    options, config, work, results = ready
+    settings = work.settings
+    pays = settings.asks_models and not options.replay
+    prices = _prices(settings) if pays else {}
+    model: ChatModel = offline_model(settings.provider, settings.host)
+    if pays:
+        caps = options.resume is not None or options.overrides.get("max_calls") is not None
+        require_prices(settings.max_cost, settings.max_calls if caps else None, prices)
+        online = open_model(settings.provider, base_url=settings.base_url)
+        at_end.callback(online.close)
+        model = online
+    model = _answering(model, ready)
+    events = at_end.enter_context(Events(results, run_id))
+    events.append(
+        START,
+        timestamp=moment(),
+        settings=settings.to_dict(),
+        dataset_sha256=work.dataset_sha256,
+    )
+    if pays:
+        model = Calls(
             model,
-            Entries(self.results, warn),
-            settings,
+            Budget(settings.max_cost, settings.max_calls, events),
+            retry=config.retry,
             prices=prices,
-            offline=options.replay,
-            allow_scripts=options.allow_scripts,
-            **self._cache(),
+            stop=stop,
+            consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
         )
+    return ModelSession(
+        model,
+        Entries(results, warn),
+        settings,
+        prices=prices,
+        offline=options.replay,
+        allow_scripts=options.allow_scripts,
+        **_use_of_kept(options),
+    )
+
+
+def _answering(model: ChatModel, ready: _ReadyRun) -> ChatModel:
+    """Return the model, or an agent with it where the run has a sandbox."""
+    settings = ready.work.settings
+    if settings.sandbox is None:
+        return model
+    from skillyard.evals.agent.model import AgentModel
+
+    return AgentModel(model, settings.base_url, settings.sandbox, ready.results)
+
+
+def _prices(settings: RunSettings) -> dict[str, Price | None]:
+    """Return the price of each model. Raises ModelFailed without the library of prices."""
+    models = dict.fromkeys((settings.model, settings.judge_model))
+    return {name: price(settings.provider, name) for name in models if name}
+
+
+def _use_of_kept(options: EvalOptions) -> dict[str, bool]:
+    """Return which stored answers a session uses."""
+    return {
+        "fresh_generations": options.regenerate,
+        "fresh_judgements": options.regenerate or options.rejudge,
+        "keep_failures": options.resume is not None or options.replay,
+    }
 
 
 def _prepare_run(
@@ -263,7 +264,7 @@ def _prepare_run(
     warn: Callable[[str], None],
     *,
     plans: bool = False,
-) -> ReadyRun:
+) -> _ReadyRun:
     config = eval_config(options.evals_dir)
     results = options.results or config.paths.results
     start: Mapping[str, Any] = {}
@@ -293,7 +294,7 @@ def _prepare_run(
         warn(diagnostic_line(diagnostic))
     if work.tested:
         _check_checks(work, options, warn)
-    return ReadyRun(options, config, work, results)
+    return _ReadyRun(options, config, work, results)
 
 
 def _settings_of(
