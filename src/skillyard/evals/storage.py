@@ -19,7 +19,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO, Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -164,6 +164,16 @@ class Entries:
         return os.path.join(self._results, *path.split("/"))
 
 
+@contextmanager
+def _errors_of(doing: str, path: str, hint: str = _FOLDER_HINT) -> Iterator[None]:
+    """Turn an OSError inside into a SkillIoError."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot {doing}: {error.strerror}"
+        raise SkillIoError(message, path=path, hint=hint) from None
+
+
 def _fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
@@ -172,12 +182,9 @@ def _fault(error: ValidationError) -> str:
 def _lock_between_processes(results: str, name: str) -> AbstractContextManager[object]:
     """Return a lock of a results folder, held. Raises SkillIoError."""
     path = os.path.join(results, _LOCKS, name)
-    try:
+    with _errors_of("lock the results", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return file_lock(path, timeout_s=None, mode=None)
-    except OSError as error:
-        message = f"cannot lock the results: {error.strerror}"
-        raise SkillIoError(message, path=path, hint=_FOLDER_HINT) from None
 
 
 def write_file(
@@ -189,12 +196,9 @@ def write_file(
     write: Callable[[str, bytes], None] = atomic_write,
 ) -> None:
     """Write a file, and the folders above it. Raises SkillIoError, which calls it ``what``."""
-    try:
+    with _errors_of(f"write the {what}", path, hint):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         write(path, data)
-    except OSError as error:
-        message = f"cannot write the {what}: {error.strerror}"
-        raise SkillIoError(message, path=path, hint=hint) from None
 
 
 def digest_of(value: Any) -> str:
@@ -216,13 +220,11 @@ class Events(Closeable):
         self._path = os.path.join(results, EVENTS)
         self._run_id = run_id
         self._guard = threading.Lock()
-        try:
+        with _errors_of("write the events", self._path):
             os.makedirs(results, exist_ok=True)
             self._descriptor = open_to_append(self._path)
             self._file = open(self._path, "rb")  # noqa: SIM115 - close() closes it
             self._end_incomplete_line()
-        except OSError as error:
-            raise self._write_error(error) from None
 
     def append(self, event: str, *, wait: bool = True, **fields: Any) -> None:
         """Append one event and wait until it, and all before it, is on disk.
@@ -232,13 +234,10 @@ class Events(Closeable):
         """
         record = {"event": event, "run_id": self._run_id, **fields}
         line = (json.dumps(record, separators=(",", ":")) + "\n").encode("ascii")
-        with self._guard:
-            try:
-                append(self._descriptor, self._path, line)
-                if wait:
-                    os.fsync(self._descriptor)
-            except OSError as error:
-                raise self._write_error(error) from None
+        with self._guard, _errors_of("write the events", self._path):
+            append(self._descriptor, self._path, line)
+            if wait:
+                os.fsync(self._descriptor)
 
     def unread(self) -> Iterator[dict[str, Any]]:
         """Yield the events of the run, of every process, since the last call."""
@@ -262,10 +261,6 @@ class Events(Closeable):
             if self._file.read(1) != b"\n":
                 append(self._descriptor, self._path, b"\n")
         self._file.seek(0)
-
-    def _write_error(self, error: OSError) -> SkillIoError:
-        message = f"cannot write the events: {error.strerror}"
-        return SkillIoError(message, path=self._path, hint=_FOLDER_HINT)
 
 
 def _records(file: IO[bytes], word: str) -> Iterator[dict[str, Any]]:
@@ -296,14 +291,13 @@ def start_of_run(results: str, eval_type: str, run_id: str | None = None) -> dic
     results folder knows no such run, and SkillIoError.
     """
     path = os.path.join(results, EVENTS)
-    try:
-        with open(path, "rb") as file:
-            records = [each for each in _records(file, START) if each["event"] == START]
-    except FileNotFoundError:
-        records = []
-    except OSError as error:
-        message = f"cannot read the events: {error.strerror}"
-        raise SkillIoError(message, path=path, hint="check the file") from None
+    records: list[dict[str, Any]] = []
+    with (
+        _errors_of("read the events", path, "check the file"),
+        suppress(FileNotFoundError),
+        open(path, "rb") as file,
+    ):
+        records = [each for each in _records(file, START) if each["event"] == START]
     starts = [each for each in records if isinstance(each.get("settings"), dict)]
     if run_id is None:
         of_type = [each for each in starts if each["settings"].get("eval_type") == eval_type]
@@ -341,14 +335,13 @@ def read_results(path: str) -> dict[str, Any]:
 
     Raises SkillIoError, and InvalidInput with the path and what is wrong.
     """
+    with _errors_of("read the results", path, "check the path"):
+        data, _ = read_regular(path, RESULT_BYTES, follow=True)
     try:
-        envelope = json.loads(read_regular(path, RESULT_BYTES, follow=True)[0])
+        envelope = json.loads(data)
         _ENVELOPE.validate_python(envelope, strict=True)
         if envelope["meta"].get("eval_type") not in tuple(LAYERS):  # it may be unhashable
             raise ValueError(f"`meta.eval_type` is none of {', '.join(LAYERS)}")
-    except OSError as error:
-        message = f"cannot read the results: {error.strerror}"
-        raise SkillIoError(message, path=path, hint="check the path") from None
     except (ValueError, RecursionError) as error:
         why = _fault(error) if isinstance(error, ValidationError) else str(error)
         raise InvalidInput(
@@ -368,45 +361,37 @@ class LatestResult(NamedTuple):
     """A sentence on newer results that are no whole run: stopped, or of a part of the cases."""
 
 
-def latest(folder: str, eval_type: str) -> LatestResult | None:
-    """Return the newest whole results of a type by ``meta.timestamp`` (not by the file's time).
+def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[LatestResult]:
+    """Yield the latest results of each type, or of one type only.
+
+    These are the newest whole ones by ``meta.timestamp`` (not by the file's time).
 
     If timestamps are equal, the later run id wins. Results of a part of the cases, or of a stopped
     run, are returned only where there are no whole ones. Results of a stand-in are returned only
-    where there are no others, since they say nothing about a skill. None if there are none. Raises
-    as the functions above.
+    where there are no others, since they say nothing about a skill. Raises as the functions above.
     """
-    try:
+    with _errors_of("list the results", folder, "check --results-dir"):
         names = os.listdir(folder)
-    except OSError as error:
-        message = f"cannot list the results: {error.strerror}"
-        raise SkillIoError(message, path=folder, hint="check --results-dir") from None
-    ranked = []
-    for name in names:
-        if name.startswith(f"{eval_type}_") and name.endswith(".json"):
-            path = os.path.join(folder, name)
-            meta = read_results(path)["meta"]
-            age = (str(meta.get("timestamp", "")), str(meta.get("run_id", "")))
-            ranked.append((meta.get("backend") != "fake", not part_of_run(meta), age, path))
-    if not ranked:
-        return None
-    best, note = max(ranked), ""
-    newer = sorted(each[2:] for each in ranked if each[0] and each[2] > best[2])
-    if newer and best[:2] == (True, True):
-        note = (
-            f"{plural(len(newer), 'newer result')} of {eval_type} passed over, the last of them"
-            f" {os.path.basename(newer[-1][1])}: a run that was stopped or limited does not replace"
-            " a whole one"
-        )
-    return LatestResult(eval_type, best[3], read_results(best[3]), note)
-
-
-def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[LatestResult]:
-    """Yield the latest results of each type, or of one type only."""
     for each in LAYERS if eval_type is None else (eval_type,):
-        results = latest(folder, each)
-        if results is not None:
-            yield results
+        ranked = []
+        for name in names:
+            if name.startswith(f"{each}_") and name.endswith(".json"):
+                path = os.path.join(folder, name)
+                meta = read_results(path)["meta"]
+                age = (str(meta.get("timestamp", "")), str(meta.get("run_id", "")))
+                ranked.append((meta.get("backend") != "fake", not part_of_run(meta), age, path))
+        if not ranked:
+            continue
+        is_real, is_whole, age, path = max(ranked)
+        newer = sorted(other[2:] for other in ranked if other[0] and other[2] > age)
+        note = ""
+        if newer and is_real and is_whole:
+            note = (
+                f"{plural(len(newer), 'newer result')} of {each} passed over, the last of them"
+                f" {os.path.basename(newer[-1][1])}: a run that was stopped or limited does not"
+                " replace a whole one"
+            )
+        yield LatestResult(each, path, read_results(path), note)
 
 
 def part_of_run(meta: Mapping[str, Any]) -> str:

@@ -14,7 +14,6 @@ from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage import (
     EVENTS,
     Events,
-    latest,
     latest_of_each,
     read_results,
     start_of_run,
@@ -60,17 +59,15 @@ def test_the_latest_is_the_newest_by_its_own_word(tmp_path: Path) -> None:
                               ("a", "2026-11-20T09:59:59Z")):  # fmt: skip
         path = write_results(str(tmp_path), envelope(run_id, timestamp=timestamp))
         os.utime(path, (1e9, 1e9) if run_id == "c" else None)
-    result = latest(str(tmp_path), "effectiveness")
-    assert result is not None
+    (result,) = latest_of_each(str(tmp_path), "effectiveness")
     assert result.envelope["meta"]["run_id"] == "c"
-    assert latest(str(tmp_path), "activation") is None
+    assert not [*latest_of_each(str(tmp_path), "activation")]
 
 
 def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: Path) -> None:
     later = envelope("b", timestamp="2026-11-21T10:00:00Z", backend="fake")
     write_results(str(tmp_path), later)
-    result = latest(str(tmp_path), "effectiveness")
-    assert result is not None
+    (result,) = latest_of_each(str(tmp_path), "effectiveness")
     assert result.envelope["meta"]["run_id"] == "b"
     write_results(str(tmp_path), envelope("a", timestamp="2026-11-20T10:00:00Z"))
     runs = [each.envelope["meta"]["run_id"] for each in latest_of_each(str(tmp_path))]
@@ -81,13 +78,11 @@ def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: P
 def test_a_part_of_a_run_never_replaces_a_whole_one(part: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / next(iter(part))
     newer = write_results(str(folder), envelope("b", timestamp="2026-11-21T10:00:00Z", **part))
-    result = latest(str(folder), "effectiveness")
-    assert result is not None
+    (result,) = latest_of_each(str(folder), "effectiveness")
     assert (result.path, result.note) == (newer, ""), "there is no whole one yet"
     whole = write_results(str(folder), envelope("a"))
     write_results(str(folder), envelope("0", timestamp="2026-11-19T10:00:00Z", **part))
-    result = latest(str(folder), "effectiveness")
-    assert result is not None
+    (result,) = latest_of_each(str(folder), "effectiveness")
     assert result.path == whole
     assert "1 newer result of effectiveness" in result.note
     assert os.path.basename(newer) in result.note
@@ -100,7 +95,7 @@ def test_results_are_listed_by_type(tmp_path: Path) -> None:
     (tmp_path / "activation_1.json.tmp").write_text("")
     assert [each.eval_type for each in latest_of_each(str(tmp_path))] == [*LAYERS]
     with pytest.raises(SkillIoError, match="--results-dir"):
-        latest(str(tmp_path / "none"), "activation")
+        [*latest_of_each(str(tmp_path / "none"))]
 
 
 def test_events_are_on_disk_before_the_next_thing(tmp_path: Path) -> None:
