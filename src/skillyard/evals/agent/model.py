@@ -41,19 +41,11 @@ class AgentModel:
     def __init__(self, model: ChatModel, base_url: str | None, sandbox: str, results: str) -> None:
         """``base_url`` is the server's, or None for the provider's own."""
         self._model = model
+        self.provider = model.provider
+        self.host = model.host
         self._base_url = base_url
         self._sandbox = sandbox
         self._logs = os.path.join(results, LOGS)
-
-    @property
-    def provider(self) -> str:
-        """The provider of the model."""
-        return self._model.provider
-
-    @property
-    def host(self) -> str:
-        """The server of the model."""
-        return self._model.host
 
     def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return what the answer depends on beside model and texts."""
@@ -113,28 +105,24 @@ class AgentModel:
         }
 
     def _run(self, task: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillyard.evals.agent.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
         try:
-            output, errors = process.communicate(json.dumps(task), timeout_s + _GRACE_S)
+            done = subprocess.run(
+                [sys.executable, "-m", "skillyard.evals.agent.process"],
+                check=False,
+                capture_output=True,
+                input=json.dumps(task),
+                text=True,
+                timeout=timeout_s + _GRACE_S,
+            )
         except subprocess.TimeoutExpired:
-            raise ModelFailed(
-                "timeout", f"the agent took over {timeout_s:g} s", charged=True
-            ) from None
-        finally:
-            process.kill()
+            what = f"the agent took over {timeout_s:g} s"
+            raise ModelFailed("timeout", what, charged=True) from None
         try:
-            answer = json.loads(output.splitlines()[-1])
+            return dict(json.loads(done.stdout.splitlines()[-1]))
         except (ValueError, IndexError):
-            last = (errors.strip().splitlines() or ["it printed nothing"])[-1]
+            last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
             what = f"the agent's process failed: {shorten(clean_line(last), _EXCERPT)}"
             raise ModelFailed("server", what, charged=True) from None
-        return dict(answer)
 
 
 def _encoded(file: InputFile) -> list[str]:

@@ -18,7 +18,7 @@ import secrets
 import threading
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
@@ -353,6 +353,7 @@ class RetryTimes:
     jitter: Annotated[float, Bounds(0, 1)] = 0.5
 
 
+@dataclass(eq=False)
 class Calls:
     """A ``ChatModel`` that asks another one: with retries, within a budget. Safe for many threads.
 
@@ -360,25 +361,18 @@ class Calls:
     failure that stops the run is raised as RunStopped, and so is every call after it.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        budget: Budget,
-        *,
-        prices: Mapping[str, Price | None],
-        retry: RetryTimes,
-        stop: threading.Event,
-        consecutive: int | None,
-    ) -> None:
-        """``prices`` are by model; ``consecutive`` equal failures stop the run (None: never)."""
-        self._model = model
-        self.provider = model.provider
-        self.host = model.host
-        self.budget = budget
-        self._prices = prices
-        self._retry = retry
-        self._stop = stop
-        self._consecutive = consecutive
+    model: ChatModel
+    budget: Budget
+    _: KW_ONLY
+    prices: Mapping[str, Price | None]
+    """By model."""
+    retry: RetryTimes
+    stop: threading.Event
+    consecutive: int | None
+    """So many equal failures stop the run; None: never."""
+
+    def __post_init__(self) -> None:
+        self.provider, self.host = self.model.provider, self.model.host
         self._guard = threading.Lock()
         self._stopped: RunStopped | None = None
         self._streaks: dict[str, tuple[str, int]] = {}
@@ -387,7 +381,7 @@ class Calls:
 
     def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return what the model would be sent."""
-        return self._model.sent(request)
+        return self.model.sent(request)
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Repeat the request until there is a reply. ``timeout_s`` limits one attempt."""
@@ -401,10 +395,10 @@ class Calls:
                 failure = failed
             wait_s = self._wait_s(retry, failure)
             left_s -= monotonic() - began + wait_s
-            is_last = not failure.retry or retry >= self._retry.max_retries
+            is_last = not failure.retry or retry >= self.retry.max_retries
             if is_last or wait_s > _LONGEST_WAIT_S or left_s <= 0:
                 break
-            if self._stop.wait(wait_s):
+            if self.stop.wait(wait_s):
                 raise self._stop_run(_INTERRUPTED)
         why = self._reason_to_stop(request.model, failure)
         raise failure if why is None else self._stop_run(why)
@@ -414,20 +408,20 @@ class Calls:
 
         The random part keeps calls that failed together from returning together.
         """
-        part = self._retry.jitter * random.random()
+        part = self.retry.jitter * random.random()
         if failure.retry_after_s is not None:
             return failure.retry_after_s + part
-        return self._retry.base_s * 2.0**retry * (1 + part)
+        return self.retry.base_s * 2.0**retry * (1 + part)
 
     def _reserve(self, request: ModelRequest) -> str:
         """Reserve the worst case of an attempt, and return the id of the call."""
-        if self._stopped is not None or self._stop.is_set():
+        if self._stopped is not None or self.stop.is_set():
             raise self._stop_run(_INTERRUPTED)
         try:
-            worst = worst_cost(self._prices.get(request.model), request)
-            return self.budget.reserve(worst, self._stop)
+            worst = worst_cost(self.prices.get(request.model), request)
+            return self.budget.reserve(worst, self.stop)
         except RunStopped as stopped:
-            raise self._stop_run(_INTERRUPTED if self._stop.is_set() else stopped) from None
+            raise self._stop_run(_INTERRUPTED if self.stop.is_set() else stopped) from None
 
     def _send(self, request: ModelRequest, call: str, timeout_s: float) -> ModelReply:
         """Send a request once, and settle its reservation. Raises ModelFailed."""
@@ -435,10 +429,10 @@ class Calls:
         cost: float | None = None
         lost = True
         try:
-            reply = self._model.complete(request, timeout_s)
+            reply = self.model.complete(request, timeout_s)
             lost = False
             if None not in (reply.usage.input_tokens, reply.usage.output_tokens):
-                cost = cost_of(self._prices.get(request.model), reply.usage)
+                cost = cost_of(self.prices.get(request.model), reply.usage)
         except ModelFailed as failed:
             if not failed.charged:
                 cost, lost = 0.0, False
@@ -461,7 +455,7 @@ class Calls:
             last, length = self._streaks.get(model, ("", 0))
             length = length + 1 if last == cause else 1
             self._streaks[model] = (cause, length)
-        if self._consecutive is None or length < self._consecutive:
+        if self.consecutive is None or length < self.consecutive:
             return None
         alike = f"{length} calls in a row failed alike"
         return RunStopped("fail_fast", f"stopped: {alike}; the last: {failure}")
