@@ -171,7 +171,8 @@ def report_blocks(report: Report, *, whole: bool = True) -> Iterator[Block]:
         yield from _table(report.changed)
         for run, view in report.parts:
             for each in view.tables:
-                yield from _table(each._replace(title=f"{run.layer.code} {each.title}"))
+                if not each.is_closed:
+                    yield from _table(each._replace(title=f"{run.layer.code} {each.title}"))
 
 
 def _table(table: ReportTable, *, is_first: bool = False) -> Iterator[Block]:

@@ -226,7 +226,7 @@ def test_what_decided_is_open_and_the_rest_is_folded() -> None:
         "csv-cleaning full skill 1,605 3.20",
         "judge_error error 1 the reply is no JSON object",
         "budget skipped 1",
-        "log-triage: sibling files that are not there: references/old.md.",
+        "log-triage sibling files that are not there references/old.md",
         f"dataset sha256 {making.HEX}",
         "total cost $2.84",
     ):

@@ -17,7 +17,6 @@ from skillyard.evals.report.values import (
     many,
     percent,
     whole,
-    within,
 )
 
 _FIRES_ENOUGH = 0.8
@@ -63,7 +62,8 @@ def _fired_sentence(entity: Json) -> str:
         rate = _rate(entity, key)
         if rate.value is not None:
             of = many(entity.number(requests), "request")
-            parts.append(f"{start} {rate.text} of the {of} {end}{within(rate.interval)}")
+            interval = f" (95\u00a0% interval {rate.interval})" if rate.interval else ""
+            parts.append(f"{start} {rate.text} of the {of} {end}{interval}")
     if parts:
         return f"{first_upper('; '.join(parts))}."
     errors = many(entity.number("errors"), "request")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from skillyard.evals.judgement.trust import NOT_TRUSTED
 from skillyard.evals.report.values import (
     UNKNOWN,
     Badge,
     Estimate,
-    Fold,
     Json,
     LayerView,
     ReportTable,
@@ -45,6 +44,7 @@ _BADGES = {
     NOT_TRUSTED: Badge("!", NOT_TRUSTED, "open"),
 }
 _CHECKS_ONLY = Badge("•", "checks only", "even")
+_WORSE_THAN_OLD = "it is worse than its old version"
 _ENOUGH = {
     "summary": "the summary is enough: shorten it",
     "baseline": "no skill does as well: remove it",
@@ -65,18 +65,11 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
     )
     scale = _scale(skills)
     headline = next((name for name in names if name in HEADLINES), "")
-    tables = {name: _comparison(name, skills, scale) for name in names if name != headline}
-    deciding = tuple(tables.pop(name) for name in (*HEADLINES, _DECIDING) if name in tables)
+    compared = (_comparison(name, skills, scale) for name in names if name != headline)
     return LayerView(
         _verdicts(skills, headline, scale),
         tuple(filter(None, sentences)),
-        (*deciding, _pass_rates(run)),
-        (
-            Fold("Further comparisons", tables=tuple(tables.values())),
-            Fold("The worst prompts", tuple(_sentences(skills))),
-            Fold("What the tokens buy", tables=(_arms(skills),)),
-            Fold("How far the judge can be trusted", tables=(_judge(trust),)),
-        ),
+        (*compared, _pass_rates(run), _worst(skills), _arms(skills), _judge(trust)),
         tuple(
             f"{skill}: {whole(count.number())} answers of {condition(arm)}"
             for skill, entity in skills.items()
@@ -92,14 +85,7 @@ def _badge(comparison: Json) -> Badge:
 
 
 def _difference(comparison: Json) -> Estimate:
-    return estimate(comparison, ("mean", "ci_low", "ci_high"), signed, _badge(comparison).kind)
-
-
-def _headline(entity: Json) -> tuple[str, Json]:
-    """Return the comparison against no skill, which decides a skill's verdict."""
-    comparisons = entity.entries("comparisons")
-    name = next((name for name in HEADLINES if name in comparisons), "")
-    return name, comparisons.get(name, Json(None))
+    return estimate(comparison, ("mean", "ci_low", "ci_high"), kind=_badge(comparison).kind)
 
 
 def _verdicts(skills: Mapping[str, Json], name: str, scale: tuple[float, float]) -> ReportTable:
@@ -110,20 +96,25 @@ def _verdicts(skills: Mapping[str, Json], name: str, scale: tuple[float, float])
 
 
 def _verdict(entity: Json) -> tuple[str | Badge | Estimate, ...]:
-    name, headline = _headline(entity)
-    checks = _check_difference(entity)
-    if not headline.entries() and checks is not None:
+    comparisons = entity.entries("comparisons")
+    name = next((name for name in HEADLINES if name in comparisons), "")
+    headline, checks = entity.at("comparisons", name), _check_difference(entity)
+    if not name and checks is not None:
         nothing = (UNKNOWN, UNKNOWN, UNKNOWN)
         return _CHECKS_ONLY, checks, *nothing, "add criteria: checks give no verdict"
     worst = next(iter(entity.rows("worst_prompts")), Json(None))
-    place = worst.count("prompt_index")
     return (
         _badge(headline),
         _difference(headline),
-        UNKNOWN if place is None else f"{signed(worst.number('mean'))} at prompt {place + 1:,}",
+        _at_prompt(worst) or UNKNOWN,
         *_counts(headline),
-        _action(entity, headline, "old" if name.endswith("/old") else "baseline"),
+        _action(entity, headline, name.rpartition("/")[2]),
     )
+
+
+def _at_prompt(worst: Json) -> str:
+    place = worst.count("prompt_index")
+    return "" if place is None else f"{signed(worst.number('mean'))} at prompt {place + 1:,}"
 
 
 def _action(entity: Json, headline: Json, other: str) -> str:
@@ -134,19 +125,14 @@ def _action(entity: Json, headline: Json, other: str) -> str:
     if verdict == NOT_TRUSTED:
         return "take another judge"
     if verdict == "worse":
-        is_old = other == "old"
-        return (
-            "it is worse than its old version" if is_old else "it makes answers worse: rewrite it"
-        )
-    enough = other if headline.flag("second_is_enough") else ""
+        return _WORSE_THAN_OLD if other == "old" else "it makes answers worse: rewrite it"
+    enough = _ENOUGH.get(entity.text("recommended_level"))
+    if enough is None and headline.flag("second_is_enough"):
+        enough = _ENOUGH.get(other)
+    if enough is not None or verdict in ("better", "equivalent"):
+        return enough or ""
     units = headline.count("study_units")
-    more = f"a new run of {units:,} prompts" if units else "more prompts would hardly decide"
-    is_good = verdict in ("better", "equivalent")
-    return (
-        _ENOUGH.get(entity.text("recommended_level"))
-        or _ENOUGH.get(enough)
-        or ("" if is_good else more)
-    )
+    return f"a new run of {units:,} prompts" if units else "more prompts would hardly decide"
 
 
 def _scale(skills: Mapping[str, Json]) -> tuple[float, float]:
@@ -166,7 +152,9 @@ def _comparison(name: str, skills: Mapping[str, Json], scale: tuple[float, float
         for skill, figures in of_skills
         if figures.entries()
     )
-    return ReportTable(first_upper(against(name)), columns, tuple(rows), scale=scale)
+    is_closed = name not in (*HEADLINES, _DECIDING)
+    title = first_upper(against(name))
+    return ReportTable(title, columns, tuple(rows), scale=scale, is_closed=is_closed)
 
 
 def _counts(comparison: Json) -> tuple[str, str]:
@@ -191,16 +179,21 @@ def _pooled(name: str, comparison: Json, skills: Mapping[str, Json]) -> str:
     return f"{together}: {difference.text} points{interval}: {verdict.text}{end}."
 
 
-def _sentences(skills: Mapping[str, Json]) -> Iterator[str]:
+def _worst(skills: Mapping[str, Json]) -> ReportTable:
+    """Return the prompts at which each skill did worst, and what an arm was made without."""
+    rows: list[tuple[str, str, str]] = []
     for name, entity in skills.items():
-        for worst in entity.rows("worst_prompts"):
-            place, text = worst.count("prompt_index"), visible_line(worst.text("prompt"), _LETTERS)
-            if place is not None:
-                yield f"{name}: {signed(worst.number('mean'))} at prompt {place + 1:,}: {text}"
+        rows += (
+            (name, figure, visible_line(worst.text("prompt"), _LETTERS))
+            for worst in entity.rows("worst_prompts")
+            if (figure := _at_prompt(worst))
+        )
         if error := entity.text("summary_error"):
-            yield f"{name}: no summary could be drawn from it: {error}."
+            rows.append((name, "no summary", error))
         if missing := entity.names("missing_siblings"):
-            yield f"{name}: sibling files that are not there: {', '.join(missing)}."
+            rows.append((name, "sibling files that are not there", ", ".join(missing)))
+    columns = ("Skill", "Difference", "Prompt")
+    return ReportTable("The worst prompts", columns, tuple(rows), is_closed=True)
 
 
 def _arms(skills: Mapping[str, Json]) -> ReportTable:
@@ -217,7 +210,8 @@ def _arms(skills: Mapping[str, Json]) -> ReportTable:
             entity.entries("conditions").items(), key=lambda arm: (place_in(_ARMS, arm[0]), arm[0])
         )
     )
-    return ReportTable("", ("Skill", "Arm", "Tokens", "Score"), tuple(rows))
+    columns = ("Skill", "Arm", "Tokens", "Score")
+    return ReportTable("What the tokens buy", columns, tuple(rows), is_closed=True)
 
 
 def _pass_rates(run: Json) -> ReportTable:
@@ -239,9 +233,8 @@ def _pass_rates(run: Json) -> ReportTable:
 
 def _check_difference(entity: Json) -> Estimate | None:
     """Return the difference of the pass rates of a skill against none; None without checks."""
-    for name in HEADLINES:
-        figures = entity.at("pass_rate_differences", name)
-        difference = estimate(figures, ("mean", "low", "high"), signed)
+    for figures in map(entity.at("pass_rate_differences").at, HEADLINES):
+        difference = estimate(figures, ("mean", "low", "high"))
         if difference.value is not None:
             return difference._replace(text=f"{difference.text} pass rate")
     return None
@@ -254,4 +247,5 @@ def _judge(trust: Json) -> ReportTable:
         for check in trust.rows("checks")
         if (of := check.count("of"))
     )
-    return ReportTable("", ("What", "Figure"), rows)
+    title = "How far the judge can be trusted"
+    return ReportTable(title, ("What", "Figure"), rows, is_closed=True)

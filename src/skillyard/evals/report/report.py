@@ -14,7 +14,6 @@ from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.report.values import (
     Badge,
-    Fold,
     Json,
     LayerView,
     ReportTable,
@@ -81,7 +80,7 @@ class Report:
     banners: tuple[Banner, ...]
     facts: tuple[tuple[str, str], ...]
     changes: tuple[Json, ...]
-    """The lines of a comparison with the baseline (:mod:`skillyard.evals.regression`):
+    """The lines of a comparison with the baseline (:mod:`skillyard.evals.statistics.changes`):
     ``eval_type``, ``entity``, ``measure``, ``status`` and ``message``; regressions first."""
     changed: ReportTable
     """What moved."""
@@ -96,8 +95,8 @@ def build_report(
     changes: Sequence[Mapping[str, object]] = (),
 ) -> Report:
     """Return the report on results; ``changes`` are those against a baseline."""
-    known = [each for each in map(Json, envelopes) if each.text("meta", "eval_type") in LAYERS]
-    runs = sorted((Results(each.value) for each in known), key=_place)
+    known = (each for each in envelopes if Json(each).text("meta", "eval_type") in LAYERS)
+    runs = sorted(map(Results, known), key=_place)
     parts = tuple((run, _view_of(run)) for run in runs)
     warnings: dict[str, list[str]] = {}
     for run, view in parts:
@@ -109,11 +108,7 @@ def build_report(
     if fake := [run.name for run in runs if run.is_fake]:
         about = f"This is about {', '.join(fake)}. " if len(fake) < len(runs) else ""
         banners.insert(0, Banner(_FAKE, [f"{about}{_FAKE_TEXT}"], is_fake=True))
-    keys = ("eval_type", "entity", "measure")
-    in_order = sorted(
-        map(Json, changes),
-        key=lambda each: (each.text("status") != "regression", *map(each.text, keys)),
-    )
+    in_order = sorted(map(Json, changes), key=lambda each: each.text("status") != "regression")
     return Report(
         visible_line(title) or "Evaluation",
         tuple(banners),
@@ -136,30 +131,20 @@ def _view_of(run: Results) -> LayerView:
     Nothing follows from a stand-in but to ask a model, and no colour suggests a result.
     """
     view = load_layer(run.layer.name).view(run.value)
-    folds = (
-        *view.folds,
-        Fold("Not counted", tables=(_not_counted(run.cases),)),
-        Fold("What it cost, and how it was run", tables=(_record(run),)),
-    )
-    shown = [fold._replace(tables=_with_rows(fold.tables, run)) for fold in folds]
     rows = []
     for *cells, action in view.verdicts.rows:
         text = "run it with a model" if run.is_fake else cell_text(action)
         rows.append((*cells, Badge("→", text, "act") if text else "keep"))
     stamp = " (stand-in)" if run.is_fake else ""
     title = f"{run.layer.code} {view.verdicts.title}{stamp}"
+    tables = (*view.tables, _not_counted(run.cases), _record(run))
     return view._replace(
         verdicts=view.verdicts._replace(title=title, rows=tuple(rows)),
-        tables=_with_rows(view.tables, run),
-        folds=tuple(fold for fold in shown if fold.sentences or fold.tables),
-    )
-
-
-def _with_rows(tables: Sequence[ReportTable], run: Results) -> tuple[ReportTable, ...]:
-    return tuple(
-        table._replace(title=f"{table.title} (stand-in)") if run.is_fake and table.title else table
-        for table in tables
-        if table.rows
+        tables=tuple(
+            each._replace(title=f"{each.title}{'' if each.is_closed else stamp}")
+            for each in sorted(tables, key=lambda each: each.is_closed)
+            if each.rows
+        ),
     )
 
 
@@ -227,7 +212,8 @@ def _record(run: Results) -> ReportTable:
             text = money(number) if "cost" in name else f"{number:g}"
         if text:
             rows.append((name.replace("_", " "), text))
-    return ReportTable("", ("What", "Value"), tuple(rows))
+    title, columns = "What it cost, and how it was run", ("What", "Value")
+    return ReportTable(title, columns, tuple(rows), is_closed=True)
 
 
 def _not_counted(cases: Sequence[Json]) -> ReportTable:
@@ -246,7 +232,8 @@ def _not_counted(cases: Sequence[Json]) -> ReportTable:
         for (kind, state), each in sorted(messages.items())
     )
     note = "These cases gave no figure and are in none; lost ones count as the lowest score."
-    return ReportTable("", ("Why", "What", "Cases", "For example"), tuple(rows), note)
+    columns = ("Why", "What", "Cases", "For example")
+    return ReportTable("Not counted", columns, tuple(rows), note, is_closed=True)
 
 
 def _changed(changes: Sequence[Json]) -> ReportTable:

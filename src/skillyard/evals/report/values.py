@@ -19,6 +19,13 @@ _CENT = 0.01
 _NAME = 40
 # The two code points that clean() keeps and XML 1.0 forbids (section 2.2, "Characters").
 _NOT_XML = {0xFFFE: "\\u{fffe}", 0xFFFF: "\\u{ffff}"}
+_LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
+_BACKENDS = {
+    "live": "a live model",
+    "replay": "stored answers of an earlier run",
+    "fake": "a stand-in server, not a model",
+    "none": "skillyard’s own scorer",
+}
 _CONDITIONS = {
     "enhanced": "with the skill",
     "full": "full skill",
@@ -116,23 +123,9 @@ def between(
     return f"about {first}" if first == last else f"{first} to {last}"
 
 
-def within(interval: str) -> str:
-    """Return an interval in brackets for use after its figure; empty where there is none."""
-    return f" (95\u00a0% interval {interval})" if interval else ""
-
-
 def many(number: float | None, noun: str) -> str:
     """Return ``1 case``, ``2 cases``, ``– cases``."""
     return f"{whole(number)}\u00a0{noun}{'' if number == 1 else 's'}"
-
-
-_LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
-_BACKENDS = {
-    "live": "a live model",
-    "replay": "stored answers of an earlier run",
-    "fake": "a stand-in server, not a model",
-    "none": "skillyard’s own scorer",
-}
 
 
 class Json:
@@ -249,14 +242,8 @@ class ReportTable(NamedTuple):
     """Their texts come from the cases, as does every other text here that is not ours."""
     note: str = ""
     scale: tuple[float, float] | None = None
-
-
-class Fold(NamedTuple):
-    """A part that is closed until somebody opens it."""
-
-    title: str
-    sentences: tuple[str, ...] = ()
-    tables: tuple[ReportTable, ...] = ()
+    is_closed: bool = False
+    """True for one that is closed until somebody opens it."""
 
 
 _NONE = ReportTable("", (), ())
@@ -270,8 +257,7 @@ class LayerView(NamedTuple):
     pooled: tuple[str, ...] = ()
     """Sentences on all skills or all requests together."""
     tables: tuple[ReportTable, ...] = ()
-    """What else decided."""
-    folds: tuple[Fold, ...] = ()
+    """What else decided, and closed ones."""
     lost: tuple[str, ...] = ()
     """Sentences on answers that an arm did not give."""
 
