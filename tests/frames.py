@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from skillyard.base.text import _frame_tags
+import re
+
+from skillyard.base.text import _FRAME_TAG
 
 
 def unescape_frame(text: str) -> str:
     """Return the text as it was before ``escape_frame``."""
-    return _frame_tags().sub(lambda match: "[" + match.group(1)[1:], text)
+    return re.sub(_FRAME_TAG, lambda match: "[" + match.group(1)[1:], text)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import wraps
 from itertools import chain, repeat
+from operator import methodcaller
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -285,33 +286,21 @@ def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
 
 def _items(kind: Any) -> list[tuple[Any, Callable[[Any], Iterable[Any]]]]:
     """Return (item type, function that returns the items) of a collection annotation."""
+    origin = getattr(kind, "__origin__", None)
+    if not isinstance(origin, type) or not issubclass(origin, Iterable):
+        return []
     arguments = [each for each in kind.__args__ if each is not Ellipsis]
-    if issubclass(kind.__origin__, Mapping):
-        return list(zip(arguments, (_keys, _values), strict=True))
+    if issubclass(origin, Mapping):
+        return list(zip(arguments, (methodcaller("keys"), methodcaller("values")), strict=True))
     if len(arguments) != 1:  # a tuple with a type for each place
         return []
-    return [(arguments[0], _safe_items)]
-
-
-def _keys(value: Mapping[Any, Any]) -> Iterable[Any]:
-    return value.keys()
-
-
-def _values(value: Mapping[Any, Any]) -> Iterable[Any]:
-    return value.values()
-
-
-def _safe_items(value: Iterable[Any]) -> Iterable[Any]:
-    return value if isinstance(value, _REITERABLE) else ()
+    return [(arguments[0], lambda value: value if isinstance(value, _REITERABLE) else ())]
 
 
 def _wrong_items(kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield (expected type, item) for wrong items of a collection of the right type."""
-    origin = getattr(kind, "__origin__", None)
-    if not isinstance(origin, type) or not issubclass(origin, Iterable):
-        return
-    if isinstance(value, origin) and not isinstance(value, _TEXTS):
-        for expected, items_of in _items(kind):
+    for expected, items_of in _items(kind):
+        if isinstance(value, kind.__origin__) and not isinstance(value, _TEXTS):
             accepts = _acceptance(expected)
             yield from ((expected, item) for item in items_of(value) if not accepts(item))
 

@@ -1,11 +1,10 @@
 """Names that may be taken for one another: one letter apart, or the same to the eye.
 
-One letter apart (inserted, left out, changed, or two neighbours swapped) is found by leaving out
-each letter of every name: two such names share one of the results. The same to the eye means an
-equal skeleton: accents off, look-alike letters folded, separators dropped. Both cost a table of as
-many entries as the names have letters, not a comparison of all names.
+One letter apart is inserted, left out, changed, or two neighbours swapped. The same to the eye is
+an equal skeleton: accents off, look-alike letters folded, separators dropped.
 
-``check`` compares the names of one library with each other (:func:`look_alike_pairs`). ``add``
+``check`` compares the names of one library with each other (:func:`look_alike_pairs`), by a table
+of what is left of each name without one of its letters, not by a comparison of all names. ``add``
 compares one new name with those that are installed (:func:`look_alikes`), and folds more there:
 case, accents, width, letters of other scripts, digits that stand for letters, plurals, and a random
 suffix. Of 9,355 real names 8 (0.09 %) are reported against the 300 most frequent ones.
@@ -100,61 +99,25 @@ def _deletions(text: str) -> set[str]:
     return {text, *(text[:at] + text[at + 1 :] for at in range(len(text)))}
 
 
-class KnownNames:
-    """Names indexed by what is left of each when one letter is left out.
-
-    A query costs as many look-ups as its name has letters, however many names are known.
-    """
-
-    __slots__ = ("_by_deletion", "_by_fold", "_names")
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = frozenset(name for name in names if len(name) <= FOLDED_CHARS)
-        self._by_fold: dict[str, list[str]] = {}
-        self._by_deletion: dict[str, list[tuple[str, str]]] = {}
-        for name in sorted(self._names):
-            plain = _plain(name)
-            if not plain:
-                continue
-            self._by_fold.setdefault(_fold(name), []).append(name)
-            if len(plain) <= NEIGHBOUR_CHARS:
-                for deletion in _deletions(plain):
-                    self._by_deletion.setdefault(deletion, []).append((plain, name))
-
-    def look_alikes(self, name: str) -> tuple[str, ...]:
-        """Return the known names that ``name`` may be taken for, sorted.
-
-        A name that is itself known has none. Nor has one without any letter or digit, or one too
-        long to load.
-        """
-        if name in self._names or len(name) > FOLDED_CHARS:
-            return ()
-        plain = _plain(name)
-        if not plain:
-            return ()
-        matches = set(self._by_fold.get(_fold(name), ()))
-        if len(plain) <= NEIGHBOUR_CHARS + 1:
-            for deletion in _deletions(plain):
-                for other, known in self._by_deletion.get(deletion, ()):
-                    if other == plain or differ_by_one_letter(other, plain):
-                        matches.add(known)
-        suffix = _RANDOM_SUFFIX.search(name.casefold())
-        if suffix is not None:
-            matches.update(self._by_fold.get(_fold(name[: suffix.start()]), ()))
-        return tuple(sorted(matches))
-
-
 def look_alikes(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the names of ``known`` that ``name`` may be taken for, sorted.
 
-    The tables of the last few sets of known names are cached, so many queries are fast.
+    A name that is itself known has none. Nor has one without any letter or digit, or one too long
+    to load.
     """
-    return _known_names(frozenset(known)).look_alikes(name)
+    names = frozenset(known)
+    plain = _plain(name)
+    if name in names or not plain or len(name) > FOLDED_CHARS:
+        return ()
+    suffix = _RANDOM_SUFFIX.search(name.casefold())
+    folds = {_fold(name), _fold(name if suffix is None else name[: suffix.start()])}
 
+    def is_alike(other: str) -> bool:
+        letters = _plain(other)
+        is_near = len(letters) <= NEIGHBOUR_CHARS and differ_by_one_letter(letters, plain)
+        return bool(letters) and (is_near or letters == plain or _fold(other) in folds)
 
-@lru_cache(maxsize=4)
-def _known_names(known: frozenset[str]) -> KnownNames:
-    return KnownNames(known)
+    return tuple(sorted(each for each in names if len(each) <= FOLDED_CHARS and is_alike(each)))
 
 
 def _decompose(name: str) -> str:
@@ -162,11 +125,13 @@ def _decompose(name: str) -> str:
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
 
 
+@lru_cache(maxsize=65_536)
 def _plain(name: str) -> str:
     """Return the letters and digits of a name, lower case, without accents."""
     return "".join(char for char in _decompose(name) if char.isalnum())
 
 
+@lru_cache(maxsize=65_536)
 def _fold(name: str) -> str:
     """Return a name with its shapes folded, each word singular, and without separators."""
     visible = (

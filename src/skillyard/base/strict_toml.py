@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
-from functools import cache
 from sys import float_info
 from types import NoneType, UnionType
 from typing import (
@@ -160,11 +159,6 @@ def _split(keys: str) -> Place:
 
 def keys_of(record: Record) -> Mapping[str, Any]:
     """Return the keys of a section and their annotations."""
-    return _keys_of(record)
-
-
-@cache
-def _keys_of(record: Record) -> Mapping[str, Any]:
     hints = get_type_hints(record, include_extras=True)
     return {name: hint for name, hint in hints.items() if NO_KEY not in notes_of(hint)}
 

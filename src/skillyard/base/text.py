@@ -25,14 +25,13 @@ _BLANKS = r"\s+"
 # anywhere between. The backslashes are those that escape_frame has added. The gaps are possessive,
 # so that a long run of spaces is scanned once.
 _GAP = f"[\\s{DEFAULT_IGNORABLE}]*+"
-_FRAME_TAIL = f"{_GAP}(?:/{_GAP})?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
 
 
-@lru_cache(maxsize=1)
-def _frame_tags() -> re.Pattern[str]:
-    """Compile the pattern of frame tags on first use."""
-    return re.compile(r"\[(\\*)(?=" + _FRAME_TAIL + ")", re.IGNORECASE)
+def _spaced(word: str) -> str:
+    return "".join(_GAP + letter for letter in word)
 
+
+_FRAME_TAG = f"(?i)\\[(\\\\*)(?={_GAP}(?:/{_GAP})?{_spaced('skill')}{_GAP}[\\]:])"
 
 _UNSAFE_IN_NAME = r'[/\\<>"\[\]]'
 _DRIVE = r"[A-Za-z]:"
@@ -184,15 +183,11 @@ def escape_frame(text: str) -> str:
     A backslash is added after the bracket of every frame tag, regardless of case and of spaces or
     invisible characters inside. Cutting the result anywhere cannot create a frame tag.
     """
-    return _frame_tags().sub(r"[\\\1", text) if "[" in text else text
+    return re.sub(_FRAME_TAG, r"[\\\1", text) if "[" in text else text
 
 
-@lru_cache(maxsize=1)
-def _element_tags() -> re.Pattern[str]:
-    """Compile the pattern of our own elements on first use."""
-    word = "".join(_GAP + letter for letter in "skill")
-    more = "".join(_GAP + letter for letter in "available")
-    return re.compile(f"<(?={_GAP}(?:/{_GAP})?(?:{more}{_GAP}_)?{word})", re.IGNORECASE)
+_ELEMENT = f"(?i)<(?={_GAP}(?:/{_GAP})?(?:{_spaced('available')}{_GAP}_)?{_spaced('skill')})"
+"""The start of one of our own elements."""
 
 
 def escape_elements(text: str) -> str:
@@ -202,7 +197,7 @@ def escape_elements(text: str) -> str:
     characters inside. Other mark-up is unchanged. Idempotent. Cutting the result anywhere cannot
     create a tag.
     """
-    return _element_tags().sub("&lt;", text) if "<" in text else text
+    return re.sub(_ELEMENT, "&lt;", text) if "<" in text else text
 
 
 _MARKS_IN_A_ROW = 30  # Unicode Standard Annex 15, "Stream-Safe Text Format"

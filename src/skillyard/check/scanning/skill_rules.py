@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from skillyard.base.errors import SkillError
-from skillyard.base.lookalikes import KnownNames
+from skillyard.base.lookalikes import look_alikes
 from skillyard.base.text import name_fault
 from skillyard.check.scanning.document import PROSE, Document
 from skillyard.check.scanning.rule import Pattern, RuleHit
@@ -23,7 +23,7 @@ _KNOWN_SKILLS = """
 """
 """Names of widely installed skills that others imitate: those of the vendors' own repositories, and
 the most installed ones of public registries (2026)."""
-_KNOWN = KnownNames(_KNOWN_SKILLS.split())
+_KNOWN = frozenset(_KNOWN_SKILLS.split())
 _NAME = re.compile(r"^name:[ \t]{0,8}[\"']?([^\n\"'#]{1,256})", re.MULTILINE)
 _ALLOWED = group("allowed allowed_tools")
 _TOOLS = re.compile(r"^allowed[-_]tools:", re.MULTILINE)
@@ -48,7 +48,7 @@ def look_alike_name(document: Document, patterns: tuple[Pattern, ...]) -> Iterat
 
 
 def _fault(name: str) -> str:
-    alike = _KNOWN.look_alikes(name)
+    alike = look_alikes(name, _KNOWN)
     if alike:
         return f"it looks like {', '.join(alike)}"
     fault = None if name.isascii() else name_fault(name)
