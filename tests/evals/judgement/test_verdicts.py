@@ -118,7 +118,7 @@ def test_criteria_come_as_values_or_as_mappings() -> None:
         ([{"name": "q", "weight": inf}], r"criteria\[1\].weight"),
         ([{"name": "q"}], r"criteria\[1\].weight"),
         ([{"name": "q", "weight": 1, "description": 3}], r"criteria\[1\].description"),
-        ([*mappings(RUBRIC), {"name": "brevity", "weight": 1}], "stands twice"),
+        ([*mappings(RUBRIC), {"name": "brevity", "weight": 1}], "nowhere twice"),
         (["accuracy"], "must be a mapping"),
     ],
 )

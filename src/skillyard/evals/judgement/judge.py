@@ -21,6 +21,7 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import (
     HIGHEST,
     LOWEST,
+    REASONS,
     WINNERS,
     BadVerdict,
     extract_json,
@@ -90,21 +91,6 @@ quotes. Add nothing.""",
 )
 """The addition after one invalid reply, and after two or more."""
 
-REASONS_TO_RETRY = {
-    "no_json": "it held no complete JSON object",
-    "truncated": "it was cut off before its end, so it must be shorter",
-    "refusal": "it declined, but comparing two texts is all that is asked",
-    "bad_shape": "it was not an object of the shape asked for",
-    "missing_criterion": "it left a criterion out",
-    "duplicate_criterion": "it scored a criterion twice",
-    "unknown_criterion": "it named a criterion that is not in the list",
-    "score_not_integer": "a score was not an integer",
-    "score_out_of_range": "a score lay outside 1 to 5",
-    "bad_reasoning": "a reasoning was not a text",
-    "bad_winner": 'overall_winner was not "A", "B" or "tie"',
-}
-"""By the kind of ``BadVerdict``. Fixed texts: what a judge wrote never enters its next prompt."""
-
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _WORD_DIGITS = 32  # hexadecimal: 128 bits
 
@@ -148,7 +134,7 @@ def judge_prompt(
     )
     if failures:
         stricter = _STRICTER[min(len(failures), len(_STRICTER)) - 1]
-        user += stricter.format(why=REASONS_TO_RETRY[failures[-1]])
+        user += stricter.format(why=REASONS[failures[-1]])
     return JudgePrompt(_SYSTEM, user, reply_schema(criteria), word)
 
 
@@ -156,8 +142,7 @@ def _digest(texts: Sequence[str], count: int) -> str:
     digest = hashlib.sha256(str(count).encode())
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(data))  # lengths, so that no text can lend to its neighbour
-        digest.update(data)
+        digest.update(b"%d:" % len(data) + data)  # lengths: no text can lend to its neighbour
     return digest.hexdigest()[:_WORD_DIGITS]
 
 
@@ -220,7 +205,7 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 def _version() -> str:
     example = (Criterion("name", 1.0, "Description."),)
     parts = [_SYSTEM, _USER, _TEXT, *_STRICTER, _criterion_line(example[0]), _shape(example)]
-    parts += [*REASONS_TO_RETRY, *REASONS_TO_RETRY.values(), json.dumps(reply_schema(example))]
+    parts += [*REASONS, *REASONS.values(), json.dumps(reply_schema(example))]
     return _digest(parts, 0)[:16]
 
 
@@ -331,8 +316,8 @@ def invoke_judge(
         "failures": failures,
         "calls": len(replies),
         "usage": {
-            "input_tokens": _sum([reply.usage.input_tokens for reply in replies]),
-            "output_tokens": _sum([reply.usage.output_tokens for reply in replies]),
+            name: _sum(getattr(reply.usage, name) for reply in replies)
+            for name in ("input_tokens", "output_tokens")
         },
         "stop_reason": last.stop_reason,
         "latency_s": sum((reply.latency_s for reply in replies), 0.0),
@@ -345,12 +330,12 @@ def invoke_judge(
 
 def _verdict(reply: ModelReply, criteria: tuple[Criterion, ...]) -> dict[str, Any]:
     if reply.stop_reason == "refusal":
-        raise BadVerdict("refusal", "the judge declined to answer")
+        raise BadVerdict("refusal")
     if reply.stop_reason == "max_tokens":
-        raise BadVerdict("truncated", "the reply was cut off at max_tokens")
+        raise BadVerdict("truncated")
     parsed = extract_json(reply.text)
     if parsed is None:
-        raise BadVerdict("no_json", "the reply holds no complete JSON object")
+        raise BadVerdict("no_json")
     return verdict(parsed, criteria)
 
 

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import inf
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
@@ -26,6 +27,13 @@ from skillyard.base.io.strict_json import refuse_constant
 from skillyard.evals.arms import closes_fence, opening_fence
 from skillyard.evals.criteria import Criterion
 
+TIE = "tie"
+WINNERS = ("A", "B", TIE)
+LOWEST, HIGHEST = 1, 5
+"""The scale of every criterion, in whole points."""
+_SEED_DIGITS = 8  # hexadecimal: 32 bits
+_DECIMALS = 4  # of every score (spec/evals.md §1.10)
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.
 _MARK = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -108,24 +116,28 @@ def _end_of_object(text: str, start: int) -> int | None:
     return None
 
 
-TIE = "tie"
-WINNERS = ("A", "B", TIE)
-LOWEST, HIGHEST = 1, 5
-"""The scale of every criterion, in whole points."""
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
+REASONS = {
+    "no_json": "it held no complete JSON object",
+    "truncated": "it was cut off before its end, so it must be shorter",
+    "refusal": "it declined, but comparing two texts is all that is asked",
+    "bad_shape": "it was not an object of the shape asked for",
+    "missing_criterion": "it left a criterion out",
+    "duplicate_criterion": "it scored a criterion twice",
+    "unknown_criterion": "it named a criterion that is not in the list",
+    "score_not_integer": "a score was not an integer",
+    "score_out_of_range": "a score lay outside 1 to 5",
+    "bad_reasoning": "a reasoning was not a text",
+    "bad_winner": 'overall_winner was not "A", "B" or "tie"',
+}
+"""By the kind of a :class:`BadVerdict`. Fixed texts: what a judge wrote never enters its next
+prompt, which says why the reply could not be used."""
 
 
 class BadVerdict(SkillyardError):
-    """A reply that is no verdict on the rubric.
+    """A reply that is no verdict on the rubric; ``kind`` is one of :data:`REASONS`."""
 
-    ``kind`` is ``no_json``, ``truncated``, ``refusal``, ``bad_shape``, ``missing_criterion``,
-    ``duplicate_criterion``, ``unknown_criterion``, ``score_not_integer``, ``score_out_of_range``,
-    ``bad_reasoning`` or ``bad_winner``.
-    """
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, kind: str, about: str = "") -> None:
+        super().__init__(f"{about}: {REASONS[kind]}" if about else REASONS[kind])
         self.kind = kind
 
 
@@ -139,26 +151,28 @@ def read_criteria(
     """
     rubric: dict[str, Criterion] = {}
     for place, one in enumerate(criteria, 1):
-        where = f"criteria[{place}]"
         if isinstance(one, Mapping):
             description = one.get("description") or ""
             one = Criterion(one.get("name", ""), one.get("weight", 0), description)
         if not isinstance(one, Criterion):
-            raise InvalidInput(f"{where} must be a mapping with name and weight")
-        name, weight = one.name, one.weight
-        if not isinstance(name, str) or not name.strip():
-            raise InvalidInput(f"{where}.name must be a text that is not blank")
-        if not isinstance(one.description, str):
-            raise InvalidInput(f"{where}.description must be a text")
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not is_number or not 0 < weight < inf:
-            raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
-        if name in rubric:
-            raise InvalidInput(f"{where}.name: {name!r} stands twice")
-        rubric[name] = one
+            raise InvalidInput(f"criteria[{place}] must be a mapping with name and weight")
+        if fault := _criterion_fault(one, rubric):
+            raise InvalidInput(f"criteria[{place}].{fault}")
+        rubric[one.name] = one
     if not rubric:
         raise InvalidInput("criteria: a rubric needs at least one criterion")
     return tuple(rubric.values())
+
+
+def _criterion_fault(one: Criterion, before: Mapping[str, Criterion]) -> str:
+    if not isinstance(one.name, str) or not one.name.strip() or one.name in before:
+        return "name must be a text that is not blank and stands nowhere twice"
+    if not isinstance(one.description, str):
+        return "description must be a text"
+    is_number = isinstance(one.weight, int | float) and not isinstance(one.weight, bool)
+    if not is_number or not 0 < one.weight < inf:
+        return f"weight must be a finite number above 0, not {one.weight!r}"
+    return ""
 
 
 def verdict(value: object, criteria: Iterable[Criterion]) -> dict[str, Any]:
@@ -171,46 +185,41 @@ def verdict(value: object, criteria: Iterable[Criterion]) -> dict[str, Any]:
     """
     entries = value.get("criteria") if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or not isinstance(entries, list):
-        raise BadVerdict("bad_shape", "the reply is not a JSON object with a list of criteria")
+        raise BadVerdict("bad_shape")
     names = [criterion.name for criterion in criteria]
     scores_by_name: dict[str, dict[str, Any]] = {}
     for entry in entries:
         scores = _criterion_scores(entry, names)
         if scores["name"] in scores_by_name:
-            raise BadVerdict("duplicate_criterion", f"{scores['name']!r} is scored twice")
+            raise BadVerdict("duplicate_criterion", repr(scores["name"]))
         scores_by_name[scores["name"]] = scores
-    missing = [name for name in names if name not in scores_by_name]
-    if missing:
-        raise BadVerdict("missing_criterion", f"criterion {missing[0]!r} is not scored")
+    if missing := [name for name in names if name not in scores_by_name]:
+        raise BadVerdict("missing_criterion", repr(missing[0]))
     winner = value.get("overall_winner")
     if not isinstance(winner, str) or winner not in WINNERS:
-        raise BadVerdict("bad_winner", 'overall_winner is not "A", "B" or "tie"')
+        raise BadVerdict("bad_winner")
     return {"criteria": [scores_by_name[name] for name in names], "overall_winner": winner}
 
 
 def _criterion_scores(entry: object, names: list[str]) -> dict[str, Any]:
     name = entry.get("name") if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(name, str):
-        raise BadVerdict("bad_shape", "an entry of criteria is not an object with a name")
+        raise BadVerdict("bad_shape")
     if name not in names:
-        raise BadVerdict("unknown_criterion", f"{name[:60]!r} is not a criterion of the rubric")
+        raise BadVerdict("unknown_criterion", repr(name[:60]))
     reasoning = entry.get("reasoning")
     if not isinstance(reasoning, str):
-        raise BadVerdict("bad_reasoning", f"the reasoning on {name!r} is not a text")
+        raise BadVerdict("bad_reasoning", repr(name))
     scores = {key: entry.get(key) for key in ("score_a", "score_b")}
-    for key, score in scores.items():
+    for score in scores.values():
         if isinstance(score, bool) or not isinstance(score, int):
-            raise BadVerdict("score_not_integer", f"{key} of {name!r} is not an integer")
+            raise BadVerdict("score_not_integer", repr(name))
         if not LOWEST <= score <= HIGHEST:
-            message = f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
-            raise BadVerdict("score_out_of_range", message)
+            raise BadVerdict("score_out_of_range", repr(name))
     # JSON can spell half of a character pair, which no file could hold.
     return {"name": name, **scores, "reasoning": _SURROGATES.sub("\ufffd", reasoning)}
 
 
-_SEED_DIGITS = 8  # hexadecimal: 32 bits
-DECIMALS = 4
-"""Of every score (spec/evals.md §1.10)."""
 Outcome = dict[str, Any]
 """``scores`` by condition (1..5, rounded to 4 decimals), ``improvement`` (the first condition's
 score less the second's), ``winner`` (a condition, or ``tie``: from the scores), ``judge_winner``
@@ -270,7 +279,7 @@ def one_order(
     for slot, key in (("A", "score_a"), ("B", "score_b")):
         scores = [each[key] for each in reply["criteria"]]
         total = sum((w * s for w, s in zip(weights, scores, strict=True)), Fraction())
-        exact[slots[slot]] = round(total / sum(weights), DECIMALS)
+        exact[slots[slot]] = round(total / sum(weights), _DECIMALS)
     first, second = conditions
     difference = exact[first] - exact[second]
     winner = TIE
@@ -287,20 +296,16 @@ def merge(first: Outcome, second: Outcome) -> Outcome:
     Scores are means over the orders. A condition wins only when it wins in both orders.
     """
     means = {
-        condition: round((_exact(score) + _exact(second["scores"][condition])) / 2, DECIMALS)
+        condition: round((_exact(score) + _exact(second["scores"][condition])) / 2, _DECIMALS)
         for condition, score in first["scores"].items()
     }
     one, other = means.values()
     winner, judge_winner = (
         first[key] if first[key] == second[key] else TIE for key in ("winner", "judge_winner")
     )
+    scores = {name: float(mean) for name, mean in means.items()}
     return {
-        **_outcome(
-            {name: float(mean) for name, mean in means.items()},
-            float(one - other),
-            winner,
-            judge_winner,
-        ),
+        **_outcome(scores, float(one - other), winner, judge_winner),
         "order_winners": [first["winner"], second["winner"]],
         "position_consistent": first["winner"] == second["winner"],
     }
@@ -328,19 +333,15 @@ def breakdown(
     """
     result = []
     for place, criterion in enumerate(criteria):
-        scores: dict[str, list[int]] = {}
-        for reply, slots in orders:
+        replies = [(reply["criteria"][place], slots) for reply, slots in orders]
+        points: dict[str, list[int]] = {}
+        for reply, slots in replies:
             for slot, condition in sorted(slots.items()):
-                points = reply["criteria"][place][f"score_{slot.lower()}"]
-                scores.setdefault(condition, []).append(points)
-        result.append(
-            {
-                "name": criterion.name,
-                "weight": criterion.weight,
-                "scores": {name: sum(points) / len(points) for name, points in scores.items()},
-                "reasoning": [reply["criteria"][place]["reasoning"] for reply, _ in orders],
-            }
-        )
+                points.setdefault(condition, []).append(reply[f"score_{slot.lower()}"])
+        scores = {name: fmean(each) for name, each in points.items()}
+        reasoning = [reply["reasoning"] for reply, _ in replies]
+        fields = {"name": criterion.name, "weight": criterion.weight}
+        result.append({**fields, "scores": scores, "reasoning": reasoning})
     return result
 
 
