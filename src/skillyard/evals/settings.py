@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput, SkillIoError
@@ -288,3 +288,27 @@ class RunSettings(RunValues):
                 raise InvalidInput(
                     f"no {name} is set; give {flag}, or {place} in [eval] of skillyard.toml"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """The options of a run beside its cases."""
+
+    evals_dir: str = "evals"
+    paths: Sequence[str] = ()
+    """Case files, instead of those that the configuration names."""
+    in_skills: bool = False
+    """Read the cases that lie in the skills' own ``evals`` folders."""
+    results: str | None = None
+    """Where results and everything kept lie, instead of the configured folder."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Settings by name that override the configuration; None when not given."""
+    resume: str | None = None
+    """A run whose settings are taken over."""
+    replay: bool = False
+    regenerate: bool = False
+    rejudge: bool = False
+    allow_scripts: bool = False
+    """Run the scripts of checks."""
+    anyway: bool = False
+    """Pay for a run although its prompts are too few for any verdict."""

@@ -13,7 +13,7 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.calls import ModelFailed, ModelReply, ModelRequest, TokenUsage
-from skillyard.evals.settings import RunSettings
+from skillyard.evals.settings import EvalOptions, RunSettings
 from skillyard.evals.storage import Entries
 from tests.evals.models.making import price_of
 from tests.tables import for_each
@@ -61,8 +61,8 @@ def session(
         RunSettings(
             eval_type="effectiveness", **{name: more.pop(name) for name in [*more] if name in KNOBS}
         ),
-        prices=dict.fromkeys("mj", price_of(1.0, 2.0)),
-        **more,
+        EvalOptions(**more),
+        dict.fromkeys("mj", price_of(1.0, 2.0)),
     )
     return a_session, model, warned
 
@@ -150,10 +150,10 @@ def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> N
     assert model.requests == 1
     assert len(warned) == 1
     assert path.name in warned[0]
-    offline, _, warned = session(tmp_path, offline=True)
+    offline, _, warned = session(tmp_path, replay=True)
     assert judge(offline).parsed == VERDICT
     change(tmp_path, parsed=parsed)
-    offline, _, warned = session(tmp_path, offline=True)
+    offline, _, warned = session(tmp_path, replay=True)
     missing = judge(offline)
     assert (missing.missing, missing.parsed, len(warned)) == (True, None, 1)
 
@@ -163,7 +163,7 @@ def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Pat
     assert judge(first).error.startswith("no_json")
     assert judge(first).error
     assert model.requests == 1, "not in this one"
-    resumed, model, _ = session(tmp_path, keep_failures=True)
+    resumed, model, _ = session(tmp_path, resume="r")
     assert judge(resumed).raw == "prose"
     assert model.requests == 0
     other, model, warned = session(tmp_path, json.dumps(VERDICT))

@@ -24,8 +24,8 @@ from skillyard.evals.layers.registry import LAYERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillyard.evals.layers.run import EvaluationResult, RunStep
-    from skillyard.evals.operations.eval_runs import EvalOptions
+    from skillyard.evals.layers.run import EvaluationResult
+    from skillyard.evals.settings import EvalOptions
     from skillyard.evals.statistics.intervals import PromptPlan
 
 _ORDERS, _PROVIDERS = ("both", "single"), ("anthropic", "openai")
@@ -203,10 +203,9 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
         return 0
     with stop_on_interrupt() as stop, console.progress("evaluating") as bar:
 
-        def show(step: RunStep) -> None:
+        def show(done: int, total: int, calls: int, cost: float) -> None:
             if bar is not None:
-                spent = f"{plural(step.calls, 'request')}, ${step.cost:.2f}" if step.calls else ""
-                bar(step.done, step.total, spent)
+                bar(done, total, f"{plural(calls, 'request')}, ${cost:.2f}" if calls else "")
 
         result = eval_run(
             catalog,
@@ -260,8 +259,7 @@ _declare_runs()
 
 
 def _options(args: Namespace) -> EvalOptions:
-    from skillyard.evals.operations.eval_runs import EvalOptions
-    from skillyard.evals.settings import RunSettings
+    from skillyard.evals.settings import EvalOptions, RunSettings
 
     arguments = vars(args)
     return EvalOptions(

@@ -251,7 +251,7 @@ class PairRunner:
     def results(self, unit: PairUnit, run: int) -> Iterator[CaseResult]:
         """Answer under each condition, judge each pair, and yield the case of each pair."""
         answers = {name: self._answer(unit, name, run) for name in unit.conditions}
-        prompt, scripts = unit.case, self._session.allow_scripts
+        prompt, scripts = unit.case, self._session.runs_scripts
         checks = {
             name: run_checks(prompt.checks, answer.text, prompt.files, scripts)
             for name, answer in answers.items()

@@ -136,17 +136,8 @@ DECIDED = "decided"
 _COST_DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class RunStep:
-    """The progress of a run."""
-
-    done: int
-    total: int
-    """Cases."""
-    calls: int
-    """Requests sent so far."""
-    cost: float
-    """US dollars so far."""
+OnStep = Callable[[int, int, int, float], None]
+"""It gets the cases that are done and all cases, the requests sent so far, and their US dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +166,7 @@ def execute(
     results: str,
     run_id: str,
     stop: threading.Event,
-    on_step: Callable[[RunStep], None] = lambda step: None,
+    on_step: OnStep,
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
@@ -213,7 +204,7 @@ class _Run:
     layer: Layer
     session: ModelSession
     stop: threading.Event
-    on_step: Callable[[RunStep], None]
+    on_step: OnStep
 
     def __post_init__(self) -> None:
         self._guard = threading.Lock()
@@ -290,7 +281,7 @@ class _Run:
         spending = self.session.budget.own
         with self._guard:
             self._done += 1
-            self.on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
+            self.on_step(self._done, self._total, spending.calls, spending.cost)
 
 
 def run_in_threads(

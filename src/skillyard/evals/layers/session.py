@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import median_high
 from typing import Any
@@ -23,7 +23,7 @@ from skillyard.evals.models.calls import (
     Price,
     cost_of,
 )
-from skillyard.evals.settings import RunSettings
+from skillyard.evals.settings import EvalOptions, RunSettings
 from skillyard.evals.storage import (
     GENERATIONS,
     JUDGEMENTS,
@@ -97,20 +97,13 @@ class ModelSession:
     """It handles retries, counts and budgets."""
     entries: Entries
     settings: RunSettings
-    _: KW_ONLY
+    options: EvalOptions = field(default_factory=EvalOptions)
+    """Which answers of earlier runs are used. A replay never calls the model."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; empty for a session that pays nothing."""
-    offline: bool = False
-    """Never call the model: entries that are not in the cache are missing."""
-    fresh_generations: bool = False
-    """Ignore the answers of earlier runs, but not those of this run."""
-    fresh_judgements: bool = False
-    keep_failures: bool = False
-    """Use cached judgements without a verdict; an offline session always does."""
-    allow_scripts: bool = False
-    """Let checks run scripts."""
 
     def __post_init__(self) -> None:
+        self.runs_scripts = self.options.allow_scripts
         self.cache_hits = 0
         self.cost_of_cached = 0.0
         """US dollars that the cached answers cost when they were generated."""
@@ -203,7 +196,7 @@ class ModelSession:
         One of all threads and processes makes it. ``make`` returns it, and whether it is stored.
         """
         entry = self.cached(path, criteria)
-        if entry is not None or self.offline:
+        if entry is not None or self.options.replay:
             if entry is None:
                 self.missing.append(path)
             return entry, 0.0
@@ -225,15 +218,15 @@ class ModelSession:
 
         A judgement is checked by its ``criteria`` again: the file may have been changed.
         """
-        fresh = self.fresh_generations if criteria is None else self.fresh_judgements
-        ours = path in self._written
-        if fresh and not ours and not self.offline:
+        options, ours = self.options, path in self._written
+        fresh = options.regenerate or (criteria is not None and options.rejudge)
+        if fresh and not ours and not options.replay:
             return None
         entry = self.entries.read(path)
         if entry is None:
             return None
         if criteria is not None and entry["parsed"] is None:
-            if not (self.keep_failures or self.offline or ours):
+            if options.resume is None and not options.replay and not ours:
                 return None
         elif criteria is not None:
             try:
@@ -316,6 +309,7 @@ class PlanSession(ModelSession):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.runs_scripts = False
         self.to_make: list[tuple[str, ModelRequest, int]] = []
         """Each call by its kind, with the number of answers in its prompt that do not exist yet."""
         self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}

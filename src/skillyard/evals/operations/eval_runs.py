@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from skillyard.evals.cases.reading import CasePlaces, Dataset
 from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
 from skillyard.evals.checks import require_library
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.run import EvaluationResult, Plan, RunStep, execute, plan
+from skillyard.evals.layers.run import EvaluationResult, OnStep, Plan, execute, plan
 from skillyard.evals.layers.session import ModelSession, PlanSession, moment
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.calls import (
@@ -35,7 +35,7 @@ from skillyard.evals.models.calls import (
 )
 from skillyard.evals.models.providers import price
 from skillyard.evals.models.sdk import offline_model, open_model
-from skillyard.evals.settings import MODEL, Config, RunSettings
+from skillyard.evals.settings import MODEL, Config, EvalOptions, RunSettings
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.storage import START, Entries, Events, start_of_run
 
@@ -49,30 +49,6 @@ _OF_MODELS = ("model", "provider", *_CHANGEABLE)
 _OF_SCORERS = ("top_k", "min_score")
 _NAMED = 12
 """Skills that a message names."""
-
-
-@dataclass(frozen=True, slots=True)
-class EvalOptions:
-    """The options of a run beside its cases."""
-
-    evals_dir: str = "evals"
-    paths: Sequence[str] = ()
-    """Case files, instead of those that the configuration names."""
-    in_skills: bool = False
-    """Read the cases that lie in the skills' own ``evals`` folders."""
-    results: str | None = None
-    """Where results and everything kept lie, instead of the configured folder."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Settings by name that override the configuration; None when not given."""
-    resume: str | None = None
-    """A run whose settings are taken over."""
-    replay: bool = False
-    regenerate: bool = False
-    rejudge: bool = False
-    allow_scripts: bool = False
-    """Run the scripts of checks."""
-    anyway: bool = False
-    """Pay for a run although its prompts are too few for any verdict."""
 
 
 def eval_plan(
@@ -96,7 +72,7 @@ def eval_run(
     options: EvalOptions,
     *,
     stop: threading.Event | None = None,
-    on_step: Callable[[RunStep], None] = lambda step: None,
+    on_step: OnStep = lambda done, total, calls, cost: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> EvaluationResult:
     """Run one layer and write its results.
@@ -177,8 +153,8 @@ def _plan(ready: _ReadyRun) -> Plan:
     with suppress(ModelFailed):
         prices = _prices(settings)
     model = _answering(offline_model(settings.provider, settings.host), ready)
-    entries, kept = Entries(ready.results), _use_of_kept(ready.options)
-    return plan(ready.work, PlanSession(model, entries, settings, prices=prices, **kept))
+    entries = Entries(ready.results)
+    return plan(ready.work, PlanSession(model, entries, settings, ready.options, prices))
 
 
 def _session(
@@ -221,15 +197,7 @@ def _session(
             stop=stop,
             consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
         )
-    return ModelSession(
-        model,
-        Entries(results, warn),
-        settings,
-        prices=prices,
-        offline=options.replay,
-        allow_scripts=options.allow_scripts,
-        **_use_of_kept(options),
-    )
+    return ModelSession(model, Entries(results, warn), settings, options, prices)
 
 
 def _answering(model: ChatModel, ready: _ReadyRun) -> ChatModel:
@@ -246,15 +214,6 @@ def _prices(settings: RunSettings) -> dict[str, Price | None]:
     """Return the price of each model. Raises ModelFailed without the library of prices."""
     models = dict.fromkeys((settings.model, settings.judge_model))
     return {name: price(settings.provider, name) for name in models if name}
-
-
-def _use_of_kept(options: EvalOptions) -> dict[str, bool]:
-    """Return which stored answers a session uses."""
-    return {
-        "fresh_generations": options.regenerate,
-        "fresh_judgements": options.regenerate or options.rejudge,
-        "keep_failures": options.resume is not None or options.replay,
-    }
 
 
 def _prepare_run(
