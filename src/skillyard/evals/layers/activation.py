@@ -20,7 +20,7 @@ from skillyard.evals.layers.work import (
     Layer,
     LayerWork,
     Summary,
-    check_known,
+    of_skill,
     require_cases,
     sample,
 )
@@ -75,12 +75,8 @@ class ActivationLayer:
     def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the activation cases."""
         data = require_cases(read_activation_cases(places, catalog), places)
-        cases: Sequence[ActivationCase] = data.cases
-        if settings.skill is not None:
-            check_known("--skill", settings.skill, {n for case in cases for n in _skills_of(case)})
-            cases = [case for case in cases if settings.skill in _skills_of(case)]
         sampled = sample(
-            cases,
+            of_skill(data.cases, settings, _skills_of),
             settings,
             key=lambda each: each.id,
             is_positive=lambda each: each.should_activate,

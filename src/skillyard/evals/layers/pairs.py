@@ -31,7 +31,7 @@ from skillyard.evals.layers.work import (
     Layer,
     LayerWork,
     Summary,
-    check_known,
+    of_skill,
     require_cases,
     sample,
 )
@@ -87,17 +87,13 @@ class PairLayer:
     def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the prompts of each skill under test, with its arms."""
         data = require_cases(read_answer_cases(places, catalog), places)
-        skills = data.cases
-        if settings.skill is not None:
-            check_known("--skill", settings.skill, {each.skill for each in skills})
-            skills = tuple(each for each in skills if each.skill == settings.skill)
         comparisons = self.comparisons if settings.old_version is None else _NEW_AND_OLD
         if settings.sandbox is not None:
             comparisons = tuple(dict.fromkeys((*self.comparisons, *comparisons)))
         tested: dict[str, dict[str, Any]] = {}
         digests: dict[str, str] = {}
         units: list[PairUnit] = []
-        for cases in skills:
+        for cases in of_skill(data.cases, settings, lambda each: (each.skill,)):
             skill = catalog.get(cases.skill)
             text, folder = document_of(skill)
             arms, offered = _arms(cases, skill, text, folder, comparisons, settings)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skillyard.evals.cases.reading import CasePlaces, Dataset
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.values import LayerView
-    from skillyard.evals.settings import Regression, RunSettings
+    from skillyard.evals.settings import Regression
     from skillyard.evals.statistics.changes import Measure
 
 Unit = TypeVar("Unit")
@@ -129,14 +129,22 @@ def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
     )
 
 
-def check_known(flag: str, name: str, known: Iterable[str]) -> None:
-    """Raise InvalidInput for a filter that names nothing that the cases are about."""
-    names = sorted(known)
-    if name in names:
-        return
-    near = get_close_matches(name, names, 1, 0.6)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
-    raise InvalidInput(f"{flag} {name}: no case is about it; {hint}")
+def of_skill(
+    cases: Sequence[Unit], settings: RunSettings, skills: Callable[[Unit], Iterable[str]]
+) -> Sequence[Unit]:
+    """Return the cases that are about the skill of ``--skill``; all of them where none is named.
+
+    Raises InvalidInput where no case is about it.
+    """
+    name = settings.skill
+    if name is None:
+        return cases
+    names = sorted({each for case in cases for each in skills(case)})
+    if name not in names:
+        near = get_close_matches(name, names, 1, 0.6)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
+        raise InvalidInput(f"--skill {name}: no case is about it; {hint}")
+    return [case for case in cases if name in skills(case)]
 
 
 def sample(
