@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +14,9 @@ from skillyard.evals.statistics.intervals import (
     planned_verdicts,
     prompts_needed,
     smallest_detectable,
-    study_units,
     units_needed,
 )
+from skillyard.evals.statistics.verdicts import ArmComparison
 from tests.tables import for_each
 
 
@@ -51,7 +54,6 @@ def test_what_cannot_be_shown_needs_no_number() -> None:
     assert units_needed(0.0, 1.0) is None
     assert units_needed(1e-6, 1.0) is None
     assert equivalence_units(1.0, mean=0.5) is None
-    assert study_units(0.6, 1e9, 0.05, 0.05, 0.5) is None
 
 
 def test_no_spread_leaves_what_rare_prompts_hide() -> None:
@@ -59,9 +61,13 @@ def test_no_spread_leaves_what_rare_prompts_hide() -> None:
     assert (equivalence_units(0.0), equivalence_units(0.0, margin=1.0)) == (9, 4)
 
 
-def test_a_new_run_goes_the_shorter_way() -> None:
-    assert study_units(1.0, 1.0, 0.05, 0.05, 0.5) == units_needed(1.0, 1.0)
-    assert study_units(0.0, 1.0, 0.05, 0.05, 0.5) == equivalence_units(1.0)
+@for_each(("values", "shorter"), [((0.0, 2.0), units_needed), ((-1.0, 1.0), equivalence_units)])
+def test_a_new_run_goes_the_shorter_way(values: tuple[float, float], shorter: Any) -> None:
+    compared = ArmComparison("full", "baseline", 1, 1, 0, 1.0, values, (2.5, 2.5), 0.5)
+    figures = (1.0, 2**0.5) if shorter is units_needed else (2**0.5,)
+    assert compared.study == shorter(*figures)
+    hopeless = replace(compared, values=(-1e9, 1e9 + 1.2))
+    assert hopeless.study is None
 
 
 def test_five_prompts_of_twelve_skills_decide_nothing() -> None:

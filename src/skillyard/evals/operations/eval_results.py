@@ -93,8 +93,8 @@ class BaselineComparison:
 
     def lines(self) -> list[dict[str, Any]]:
         """Return what a report says: each change, or that there was no comparison, and why."""
-        nothing = MeasureChange(self.eval_type, "_overall", "", NOT_COMPARED, note=self.refused)
-        return [each.to_dict() for each in ((nothing,) if self.refused else self.changes)]
+        nothing = MeasureChange(self.eval_type, "_overall", "", NOT_COMPARED, message=self.refused)
+        return [asdict(each) for each in ((nothing,) if self.refused else self.changes)]
 
 
 class EvalComparison(NamedTuple):
@@ -125,10 +125,7 @@ class EvalComparison(NamedTuple):
         return {
             "schema": "skillyard.eval-compare/1",
             "regressed": self.regressed,
-            "compared": [
-                {**asdict(each), "changes": [change.to_dict() for change in each.changes]}
-                for each in self.compared
-            ],
+            "compared": list(map(asdict, self.compared)),
         }
 
 
@@ -208,9 +205,13 @@ def _compare_runs(
     nothing = BaselineComparison(eval_type, after[0], before[0])
     if distrust := _distrust(second) or _distrust(first):
         return replace(nothing, refused=distrust)
+    gone = "in the baseline, and not in the results any more"
     changes = [
-        MeasureChange(eval_type, name, "", status)
-        for status, one, other in ((NEW, second, first), (REMOVED, first, second))
+        MeasureChange(eval_type, name, "", status, message=message)
+        for status, message, one, other in (
+            (NEW, "not in the baseline", second, first),
+            (REMOVED, gone, first, second),
+        )
         for name in one["summary"]
         if name not in other["summary"]
     ]

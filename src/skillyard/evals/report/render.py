@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
@@ -130,7 +131,7 @@ class CaseGroup(NamedTuple):
 
     name: str
     about: str
-    cases: tuple[Json, ...]
+    cases: list[Json]
     more_cases: str
     """A sentence with the number of cases that are not shown, or empty."""
 
@@ -142,25 +143,26 @@ _STATES = (*_URGENT, "passed", "scored", "skipped")
 def _case_groups(run: Results, max_cases: int) -> Iterator[CaseGroup]:
     """Yield the cases in groups; if there are too many, those that failed are shown first."""
     comparisons = comparisons_in_order(case.text("comparison") for case in run.cases)
+    states = {id(case): outcome(case)[0] for case in run.cases}
 
     def place(case: Json) -> tuple[Any, ...]:
         prompt, run_index = (case.number(key) or 0 for key in ("prompt_index", "run_index"))
-        state = (0, "") if is_pair(case) else place_in(_STATES, outcome(case)[0])
+        state = (0, "") if is_pair(case) else place_in(_STATES, states[id(case)])
         return prompt, state, run_index, place_in(comparisons, case.text("comparison"))
 
-    ranked = sorted(run.cases, key=lambda case: place_in(_URGENT, outcome(case)[0]))
+    ranked = sorted(run.cases, key=lambda case: place_in(_URGENT, states[id(case)]))
     shown = set(map(id, ranked[:max_cases]))
     groups: dict[str, list[Json]] = {}
     for case in sorted(run.cases, key=place):
         groups.setdefault(group_of(case), []).append(case)
     for name, cases in sorted(groups.items()):
-        states = [outcome(case)[0] for case in cases]
-        counts = {state: states.count(state) for state in ("failed", "error", "skipped")}
-        about = [f"{number:,} {state}" for state, number in counts.items() if number]
-        shown_cases = tuple(case for case in cases if id(case) in shown)
-        left = len(cases) - len(shown_cases)
+        counts = Counter(states[id(case)] for case in cases)
+        about = [f"{counts[each]:,} {each}" for each in ("failed", "error", "skipped")]
+        about = [many(len(cases), "case"), *(each for each in about if each[0] != "0")]
+        of_group = [case for case in cases if id(case) in shown]
+        left = len(cases) - len(of_group)
         more = f"{many(left, 'more case')} in the results file." if left else ""
-        yield CaseGroup(name, ", ".join([many(len(cases), "case"), *about]), shown_cases, more)
+        yield CaseGroup(name, ", ".join(about), of_group, more)
 
 
 def case_badge(case: Json) -> Badge:

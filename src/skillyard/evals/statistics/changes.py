@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import comb, inf, prod, sqrt
@@ -108,33 +108,9 @@ class MeasureChange:
     """The chance that any measure changes so much in its direction, if nothing changed."""
     cases: int = 0
     note: str = ""
-
-    @property
-    def message(self) -> str:
-        """One sentence with the figures."""
-        if self.status == NOT_COMPARED:
-            return self.note
-        if self.status == NEW:
-            return "not in the baseline"
-        if self.status == REMOVED:
-            return "in the baseline, and not in the results any more"
-        if self.before is None or self.after is None or self.change is None:
-            return f"{self.measure}: cannot tell, {self.note}"
-        sentence = (
-            f"{self.measure}: {self.before:.3g} before, {self.after:.3g} now ({self.change:+.3g}"
-        )
-        if self.low is not None and self.low == self.high:
-            sentence += ", no case differs, which does not show that others would not"
-        elif self.low is not None and self.high is not None:
-            sentence += f", interval {self.low:+.3g} to {self.high:+.3g}"
-        if self.p_adjusted is not None:
-            sentence += f", corrected p {self.p_adjusted:.3g}"
-        sentence += f") over {self.cases} cases; the threshold is {self.threshold:.3g}"
-        return f"{sentence}; cannot tell, {self.note}" if self.note else sentence
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return {**asdict(self), "message": self.message}
+    """Why nothing can be told."""
+    message: str = ""
+    """One sentence with the figures."""
 
 
 def changes_of_measures(
@@ -203,7 +179,9 @@ class _Pair(NamedTuple):
         counts = [sum(map(len, values.values())) for values in (self.before, measure.cases)]
         if not cases or min(counts) < measure.least:
             note = f"{counts[0]} values before and {counts[1]} now; {measure.least} are needed"
-            return MeasureChange(*identity, CANNOT_TELL, note=f"{note} on both sides")
+            note += " on both sides"
+            message = f"{measure.measure}: cannot tell, {note}"
+            return MeasureChange(*identity, CANNOT_TELL, note=note, message=message)
         spread = spread_of([value for values in self.before.values() for value in values])
         threshold = max(measure.threshold, measure.spreads * spread)
         scale = 1 / sqrt(len(cases))
@@ -228,19 +206,21 @@ class _Pair(NamedTuple):
             fmean([fmean(values[case]) for case in cases])
             for values in (self.before, measure.cases)
         )
-        return MeasureChange(
-            *identity,
-            status,
-            round(before, 6),
-            round(after, 6),
-            round(change, 6) + 0.0,  # never -0.0
-            threshold,
-            round(max(change - down, -measure.largest), 6),
-            round(min(change + up, measure.largest), 6),
-            round(p_worse if deals[0] > 0 else p_better, 6),
-            len(cases),
-            note,
+        low, high = max(change - down, -measure.largest), min(change + up, measure.largest)
+        p = p_worse if deals[0] > 0 else p_better
+        message = f"{measure.measure}: {before:.3g} before, {after:.3g} now ({change:+.3g}"
+        if round(low, 6) == round(high, 6):
+            message += ", no case differs, which does not show that others would not"
+        else:
+            message += f", interval {low:+.3g} to {high:+.3g}"
+        message += f", corrected p {p:.3g}) over {len(cases)} cases"
+        message += f"; the threshold is {threshold:.3g}" + (
+            f"; cannot tell, {note}" if note else ""
         )
+        # never -0.0
+        change, low, high, p = (round(each, 6) + 0.0 for each in (change, low, high, p))
+        figures = (round(before, 6), round(after, 6), change, threshold, low, high, p)
+        return MeasureChange(*identity, status, *figures, len(cases), note, message)
 
     def _smallest_p(self) -> float:
         """Return the smallest p that so many cases and runs can reach, whatever they hold."""

@@ -40,6 +40,19 @@ MARGIN = 0.5
 """Points of the 1-5 scale: arms that differ by less are equivalent."""
 LARGEST = 4.0
 """The largest difference of two scores from 1 to 5, in points."""
+POWER = 0.8
+"""The share of differences that an adequate number of prompts finds."""
+ASSUMED_SPREAD = 1.0
+"""Standard deviation of the difference between prompts, in points of the 1-5 scale, before any is
+measured: what the published size-impact runs had."""
+MAX_UNITS = 10_000
+"""More prompts than this are never recommended."""
+_MAX_SKILLS = 1_000_000
+_LARGE = 2.0
+"""Points: a number of prompts that seldom finds so large a difference is too small for a run."""
+_REACH = 2.5
+"""Points that an answer can lose or gain where the other arm scores about 3.5."""
+_NORMAL = NormalDist()
 Interval = tuple[float, float]
 _DRAWS = 4_000
 """Of random weights; fewer above a thousand values."""
@@ -160,21 +173,6 @@ def _gaps(count: int) -> Any:
     return exponential / exponential.sum(axis=1, keepdims=True)
 
 
-POWER = 0.8
-"""The share of differences that an adequate number of prompts finds."""
-ASSUMED_SPREAD = 1.0
-"""Standard deviation of the difference between prompts, in points of the 1-5 scale, before any is
-measured: what the published size-impact runs had."""
-MAX_UNITS = 10_000
-"""More prompts than this are never recommended."""
-_MAX_SKILLS = 1_000_000
-_LARGE = 2.0
-"""Points: a number of prompts that seldom finds so large a difference is too small for a run."""
-_REACH = 2.5
-"""Points that an answer can lose or gain where the other arm scores about 3.5."""
-_NORMAL = NormalDist()
-
-
 def _needed_mean(effect: float, spread: float, units: int, share: float) -> float:
     """Return how far from a bound the mean of a sample must lie for a statement.
 
@@ -242,18 +240,6 @@ def equivalence_units(
         return normal.cdf(reach) - normal.cdf(-reach) >= POWER
 
     return _fewest(enough) if abs(mean) < margin else None
-
-
-def study_units(
-    mean: float, spread: float, chance: float, near_chance: float, margin: float
-) -> int | None:
-    """Return how many prompts a new run needs, if differences are as they were; None above 10,000.
-
-    They are enough to show 4 times in 5 that there is a difference, or that there is none.
-    """
-    different = units_needed(mean, spread, chance)
-    equivalent = equivalence_units(spread, near_chance, mean=mean, margin=margin)
-    return min((each for each in (different, equivalent) if each is not None), default=None)
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:

@@ -18,10 +18,11 @@ from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
     MARGIN,
     Interval,
+    equivalence_units,
     rare_intervals,
     spread_of,
-    study_units,
     t_interval,
+    units_needed,
 )
 
 HEADLINES = ("full/baseline", "enhanced/baseline", "enhanced/old")
@@ -267,7 +268,11 @@ class ArmComparison:
         if self.word != NOT_ENOUGH:
             return None
         spread = self.spread if self.units > 1 else ASSUMED_SPREAD
-        return study_units(self.mean, spread, self.chance, self.near_chance, self.margin)
+        sizes = (
+            units_needed(self.mean, spread, self.chance),
+            equivalence_units(spread, self.near_chance, mean=self.mean, margin=self.margin),
+        )
+        return min((each for each in sizes if each is not None), default=None)
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
