@@ -52,7 +52,6 @@ enabled = ["registry", "github"]
 - `SKILLYARD_CACHE`: the folder of indexes and remote answers
 - `SKILLYARD_STATE`: the folder of approvals, feedback and notes on installed skills
 - `SKILLYARD_OFFLINE`: `1`: answer from the cache only, `0`: ask, whatever `sources.offline` says
-- `SKILLYARD_PROFILE`: the profile of the [policy](../guides/policy.md)
 - `SKILLYARD_STORE`: the catalog store of the `store` commands
 - `SKILLYARD_TOOLS`: `all` offers every [MCP tool](../guides/mcp.md)
 - `SKILLYARD_HTTP_TOKEN`: the bearer token of a service, for it and its clients

@@ -20,6 +20,7 @@ def build(folder: Path) -> None:
         folder / "home",
         {
             ".claude/skills/pencil/SKILL.md": text("pencil", "Draws a line: now."),
+            ".claude/skills/chalk/SKILL.md": text("chalk", "Draws on a board."),
             **{f".claude/skills/{path}": content for path, content in SKILLS.items()},
             ".claude/settings.json": "{}",
         },
@@ -66,11 +67,7 @@ def build(folder: Path) -> None:
             "rules.toml": '[check]\nignore = ["description_missing", "yaml_repaired"]\n',
             "skills/skillyard.toml": '[check]\nignore = ["name_shadowed"]\n',
             "skills/messy/SKILL.md": text("messy", "Use: now."),
-            "skillyard-policy.toml": (
-                '[profiles.small.skills]\ndenied = ["git-bisect"]\n'
-                '[profiles.pencils.skills]\ndenied = ["pencil"]\n'
-                '[profiles.cooks.skills]\ndenied = ["tea-brewing", "coffee-roasting"]\n'
-            ),
+            "skillyard-policy.toml": '[skills]\ndenied = ["chalk", "messy"]\n',
         },
     )
 

@@ -55,7 +55,6 @@ HOOK_ROWS: dict[tuple[str, str], Row] = {
         "--no-perhaps": row("--no-perhaps", prompt="repair"),
         "--budget-ms": row("--budget-ms 0"),
         "--no-refresh": row("--no-refresh", "--root other --budget-ms 60000"),
-        "--profile": row("--profile small", prompt="which commit broke the build, bisect"),
         "--root": row("--root needy", prompt="paint a fence"),
     }.items()
 }
@@ -76,7 +75,6 @@ def _of_layer(layer: str, asking: str) -> dict[str, Row]:
     return {
         "--root": row("--root kitchen/skills", f"--root other --evals-dir kitchen/evals{most}"),
         "--scope": row("--scope user", f"--root other --evals-dir kitchen/evals{most}"),
-        "--profile": row("--profile cooks", refused="are denied"),
         "--evals-dir": row("--evals-dir kitchen/evals", f"--root kitchen/skills{most}"),
         "--dry-run": row("--dry-run"),
         "--model": row("--model claude-opus-5-5", asking),

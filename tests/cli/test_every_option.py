@@ -102,7 +102,6 @@ BASES = {
 OPTIONS: dict[str, Row] = {
     "--root": row("--root other"),
     "--scope": row("--scope user"),
-    "--profile": row("--profile small"),
     "--json": row("--json"),
     "--color": row("--color always"),
     "--quiet": row("--quiet"),
@@ -213,13 +212,9 @@ ROWS: dict[tuple[str, str], Row] = {
     ("check", "--no-config"): row("--no-config", "skills"),
     ("scan", "--lock"): row("--lock nowhere.json", refused="does not exist"),
     ("scan", "--strict"): row("--strict", "risky/env"),
-    ("scan", "--profile"): row("--profile small", refused="--profile names folders"),
     ("show", "--section"): row("--section card"),
     ("show", "--root"): row("--root other", "paint --root skills"),
     ("show", "--scope"): row("--scope user", "pencil --root skills"),
-    ("show", "--profile"): row(
-        "--profile small", "git-bisect --root skills", refused="no skill named"
-    ),
     **{
         (each, "--recent"): row("--recent x", refused="counts only with --scorer confidence")
         for each in ("rank", "select", "why")
@@ -236,12 +231,10 @@ ROWS: dict[tuple[str, str], Row] = {
     ("evaluate", "--text"): row("--text csv", "--files a.csv --root skills"),
     ("evaluate", "--threshold"): row("--threshold 0.99"),
     ("evaluate", "--details"): row("--details"),
-    ("evaluate", "--profile"): row("--profile small", "--text regression --root skills"),
     ("why", "--files"): row("--files a.csv", "csv-cleaning rows --root skills"),
     ("why", "--limit"): row("--limit 0", "git-revert commit that broke the build --root skills"),
     ("why", "--tool"): row("--tool Nothing", "fence paint a fence --root needy"),
     ("why", "--scope"): row("--scope user", "git-revert draw a line --root skills"),
-    ("why", "--profile"): row("--profile small", refused="no skill named 'git-bisect'"),
     ("why", "--scorer"): row("--scorer overlap"),
     ("summary", "--format"): row("--format xml"),
     ("summary", "--budget-tokens"): row("--budget-tokens 20"),
@@ -258,9 +251,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("inject", "--fallback"): row("--fallback fallback", "xyzzy --root skills"),
     ("inject", "--not-tag"): row("--not-tag data"),
     ("inject", "--tool"): row("--tool Nothing", "paint a fence --root needy"),
-    ("inject", "--profile"): row(
-        "--profile small", "broke the build bisect regression --root skills"
-    ),
     ("search", "--source"): row("--source skills.sh"),
     ("search", "--limit"): row("--limit 1", "skill"),
     ("search", "--references"): row("--references", "pdf --json"),
@@ -268,7 +258,7 @@ ROWS: dict[tuple[str, str], Row] = {
         ("search", flag): row(
             f"{flag} {value}", refused=f"{flag} has no effect without --source local"
         )
-        for flag, value in (("--root", "other"), ("--scope", "user"), ("--profile", "small"))
+        for flag, value in (("--root", "other"), ("--scope", "user"))
     },
     ("add", "--global"): row("--global", "./other/paint --agent codex"),
     ("add", "--copy"): row("--copy", "./skills/csv-cleaning --agent codex --agent claude-code"),
@@ -285,8 +275,8 @@ ROWS: dict[tuple[str, str], Row] = {
     ("trust", "--accept"): row("--accept download_and_run=mine"),
     ("trust", "--revoke"): row("--revoke"),
     ("trust", "--list"): row("--list"),
-    ("policy", "--root"): row("--root skills", "--profile small --root other"),
-    ("policy", "--scope"): row("--scope user", "--profile pencils"),
+    ("policy", "--root"): row("--root skills", "--root other"),
+    ("policy", "--scope"): row("--scope user", "--root other"),
     ("usage", "--log"): row("--log nothing.jsonl", "--root skills", refused="cannot read nothing"),
     ("feedback", "--wrong"): row(
         "--wrong", refused="not allowed with", base="csv-cleaning --right"
@@ -297,16 +287,13 @@ ROWS: dict[tuple[str, str], Row] = {
     ("feedback", "--clear"): row("--clear", refused="not allowed with"),
     ("feedback", "--root"): row("--root skills", "csv-cleaning --wrong --for x --root other"),
     ("feedback", "--scope"): row("--scope user", "pencil --wrong --for x --root other"),
-    ("feedback", "--profile"): row(
-        "--profile small", "git-bisect --wrong --for x --root skills", refused="no skill named"
-    ),
     ("feedback", "--for"): row("--for other"),
     ("feedback", "--note"): row("--note why"),
     ("bench run", "--skills"): row("--skills skills"),
     ("bench run", "--out"): row("--out b.json"),
     **{
         ("bench run", flag): row(f"{flag} {value}", refused=f"{flag} has no effect with --skills")
-        for flag, value in (("--root", "other"), ("--scope", "user"), ("--profile", "small"))
+        for flag, value in (("--root", "other"), ("--scope", "user"))
     },
     ("bench score", "--queries"): row("--queries q.jsonl", "--run run1.json"),
     ("bench compare", "--queries"): row("--queries q.jsonl", "run1.json run2.json"),
@@ -359,7 +346,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("store publish", "--prune"): row(
         "--prune", "other --store sqlite:///store.db --tenant acme --publisher me"
     ),
-    ("store publish", "--profile"): row("--profile small", refused="--profile names folders"),
     ("store withdraw", "--source"): row("--source a/b"),
     ("store withdraw", "--publisher"): row("--publisher you"),
     ("store rollback", "--store"): row(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.policy.library import user_policy_path
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.tables import for_each
@@ -86,17 +85,6 @@ def test_looking_at_nothing_is_an_error_that_says_where(
         2,
         0,
     )
-
-
-def test_a_profile_of_the_environment_names_the_library_to_look_at(
-    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    path = Path(user_policy_path())
-    write(path.parent, {path.name: '[profiles.own]\nscopes = ["user"]\n'})
-    assert run("scan", "--profile", "own", "--json").json["skills"] == 1
-    monkeypatch.setenv("SKILLYARD_PROFILE", "own")
-    assert [run(each, "--json").json["skills"] for each in ("scan", "check")] == [1, 1]
 
 
 def test_folders_of_scopes_are_neither_mended_nor_configured_by_the_project(

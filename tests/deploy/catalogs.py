@@ -7,13 +7,13 @@ from typing import Any
 from skillyard.base.errors import StoreRefused
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import Grant, StoreKey, Version
+from skillyard.store.values import Grant, Version
 from tests.deploy.files import section
 from tests.deploy.shell import run
 from tests.store.follower_contract import texts
 from tests.store.schema_release import fill
 from tests.store.servers import Server
-from tests.store.skills import key, seen_by
+from tests.store.skills import key, seen_by, standing
 
 __all__ = ["DATABASE", "check_roles", "everything", "fill_with_grants", "made_logins", "owners_url"]
 
@@ -43,19 +43,16 @@ def fill_with_grants(store: CatalogStore) -> None:
 
 
 def everything(store: CatalogStore) -> dict[str, Any]:
-    """Return all that a store tells: every generation, every version, every grant."""
-    head = store.generation()
-    found: dict[str, Any] = {"head": head, "schema": store.status().schema}
-    keys: set[StoreKey] = set()
-    for generation in range(1, head + 1):
-        versions = sorted(store.snapshot(generation), key=lambda version: version.key)
-        found[f"generation {generation}"] = [_told(version) for version in versions]
-        keys |= {version.key for version in versions}
-    for one in sorted(keys):
+    """Return all that a store tells: what stands, every version, every grant, the log."""
+    page = store.changes(0)
+    assert page.complete
+    found: dict[str, Any] = {"log": store.generations(), "schema": store.status().schema}
+    found["standing"] = [_told(version) for version in page.upserts]
+    for one in sorted((*page.withdrawals, *(version.key for version in page.upserts))):
         found[f"history of {one}"] = [_told(version) for version in store.history(one)]
     found["grants"] = store.grants()
     for caller in (READER, "bob", "nobody"):
-        found[f"seen by {caller}"] = texts(seen_by(store, caller).snapshot())
+        found[f"seen by {caller}"] = texts(standing(seen_by(store, caller)))
     return found
 
 
@@ -70,10 +67,10 @@ def check_roles(server: Server) -> None:
     """Fail unless a login that only reads sees what it was granted, and nothing else."""
     url = server.url(DATABASE, user=READER, password="r")
     with open_store(url, caller="bob") as pretending:  # it is its own caller, whatever it says
-        assert set(texts(pretending.snapshot())) == {key("csv", namespace="team/eu")}
+        assert set(texts(standing(pretending))) == {key("csv", namespace="team/eu")}
     with open_store(url) as bare:
         for refused in (
-            lambda: list(bare.snapshot()),
+            lambda: standing(bare),
             lambda: bare.withdraw([key("csv")], tenant="acme", publisher="x"),
             lambda: bare.grant(Grant(READER, "other")),
         ):

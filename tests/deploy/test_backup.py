@@ -24,7 +24,7 @@ from tests.deploy.shell import own_folder, run, server_environment
 from tests.store.conftest import need_server
 from tests.store.follower_contract import Follower, texts
 from tests.store.servers import Server
-from tests.store.skills import key, skill
+from tests.store.skills import key, skill, standing
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +86,7 @@ def test_a_dump_brings_back_everything_and_who_may_see_it(server: Server, folder
             assert publish(restored, "new") == before["head"] + 1
             # It saw a generation of this number, and it was another one.
             assert restored.changes(ahead.position).whole
-            whole = texts(restored.snapshot())
+            whole = texts(standing(restored))
             assert key("new") in whole
             assert key("lost") not in whole
             for follower in (at_head, ahead):
@@ -120,7 +120,7 @@ def test_a_base_backup_and_the_log_bring_back_any_moment(server: Server, folder:
         assert not restored.changes(at_head.position).whole
         assert publish(restored, "new") == before["head"] + 1
         assert restored.changes(ahead.position).whole
-        whole = texts(restored.snapshot())
+        whole = texts(standing(restored))
         assert key("mistake") not in whole
         assert at_head.follow() == ahead.follow() == whole
 
@@ -155,7 +155,7 @@ def test_a_file_is_copied_while_it_is_published_to(tmp_path: Path) -> None:
             head = copy.generation()
             assert 5 < head < store.generation()
             kept = everything(copy)
-            assert texts(copy.snapshot()) == texts(store.snapshot(head))
+            assert all(each in store.history(each.key) for each in standing(copy))
             assert copy.grants() == store.grants()
         # A machine that died leaves its log beside the file; it must not be read into the copy.
         died = tmp_path / "died"
@@ -168,4 +168,4 @@ def test_a_file_is_copied_while_it_is_published_to(tmp_path: Path) -> None:
         assert publish(restored, "new") == head + 1
         ahead.store = restored
         assert restored.changes(ahead.position).whole
-        assert ahead.follow() == texts(restored.snapshot())
+        assert ahead.follow() == texts(standing(restored))

@@ -17,7 +17,7 @@ from tests.deploy.shell import own_folder, run, server_environment
 from tests.store.conftest import need_server
 from tests.store.follower_contract import Follower, texts
 from tests.store.servers import USER, Server
-from tests.store.skills import key, skill
+from tests.store.skills import key, skill, standing
 
 pytestmark = pytest.mark.slow
 
@@ -108,4 +108,4 @@ def test_the_standby_takes_over_with_the_commands_of_the_guide(pair: Pair) -> No
         assert [(s.name, s.state) for s in publisher.status().standbys] == [("standby_1", "sync")]
         with open_store(owners_url(pair.primary)) as follows:
             assert follows.status().writable is False
-            assert texts(follows.snapshot()) == texts(publisher.snapshot()) == node.follow()
+            assert texts(standing(follows)) == texts(standing(publisher)) == node.follow()

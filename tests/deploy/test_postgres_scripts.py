@@ -18,7 +18,7 @@ from tests.deploy.databases import (
     streaming,
 )
 from tests.deploy.shell import give_away
-from tests.store.skills import current, key, seen_by, skill
+from tests.store.skills import current, key, seen_by, skill, standing
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_the_roles_are_enough_for_the_catalog_and_no_more(made: Made) -> None:
         before = store.generation()
         done = store.publish([skill("local")], tenant="acme", publisher="ci")
         assert done.generation == before + 1
-        assert [version.skill.name for version in seen_by(store, "nobody").snapshot()] == []
+        assert standing(seen_by(store, "nobody")) == []
     rights = made.primary.sql(
         "SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication FROM pg_roles"
         " WHERE rolname IN ('skillyard', 'skillyard_reader', 'replicator') ORDER BY rolname"

@@ -13,7 +13,7 @@ from skillyard.store.values import (
     Grant,
 )
 from tests.store.follower_contract import Follower, texts
-from tests.store.skills import key, seen_by, skill, skills
+from tests.store.skills import key, seen_by, skill, skills, standing
 
 __all__ = ["Callers"]
 
@@ -53,11 +53,10 @@ class Callers:
         }
         for caller, expected in seen.items():
             view = seen_by(store, caller)
-            assert set(texts(view.snapshot())) == expected, caller
-            assert set(texts(view.snapshot(6))) <= expected
+            assert set(texts(standing(view))) == expected, caller
             assert set(Follower(view).follow(1)) == expected
             assert view.status().skills == len(expected)
-            for version in store.snapshot():
+            for version in standing(store):
                 if version.key in expected:
                     assert view.history(version.key) == (version,)
                 else:

@@ -15,7 +15,7 @@ from skillyard.store.values import (
     StoreKey,
     Version,
 )
-from tests.store.skills import key, skill, skills
+from tests.store.skills import key, skill, skills, standing
 
 __all__ = ["Follower", "Following", "texts"]
 
@@ -72,7 +72,7 @@ class Following:
         # Each of the large ones says its text twice: 20 kB, and two fill a page.
         assert len(pages) == 4
         assert all(sum(each.place < "m" for each in page) == 2 for page in pages)
-        assert texts(follower.held.values()) == texts(store.snapshot())
+        assert texts(follower.held.values()) == texts(standing(store))
         assert len(follower.held) == 13
 
     def test_a_follower_of_another_past_starts_afresh(self, store: CatalogStore) -> None:
@@ -83,21 +83,6 @@ class Following:
             assert len(changes.upserts) == 2
         paging = store.changes(0, 1).position._replace(until_stamp="of-another-life")
         assert store.changes(paging).whole
-
-    def test_a_snapshot_streams_any_generation_while_others_publish(
-        self, store: CatalogStore
-    ) -> None:
-        store.publish(skills(1_200), tenant="acme", publisher="ci")
-        stream = store.snapshot()
-        first = next(stream)
-        store.publish(skills(1_200, "two"), tenant="acme", publisher="ci")
-        found = [first, *stream]
-        assert {version.skill.description for version in found} == {"Says one."}
-        assert len(found) == 1_200
-        for generation in (-1, 3, True):
-            with pytest.raises(InvalidInput):
-                list(store.snapshot(generation))
-        assert list(store.snapshot(0)) == []
 
     def test_a_listener_wakes_for_a_new_generation_and_for_the_time(
         self, store: CatalogStore

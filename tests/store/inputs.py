@@ -12,6 +12,7 @@ from skillyard.store.operations.folder_publish import (
 )
 from skillyard.store.sql_store import CatalogStore
 from tests.cli.making import write
+from tests.store.skills import standing
 
 __all__ = ["document", "held", "publish", "tree"]
 
@@ -37,5 +38,5 @@ def held(store: CatalogStore) -> dict[tuple[str, str, str], tuple[str, int, int]
     """Return what stands: namespace, source and place → digest, version and install count."""
     return {
         version.key[1:]: (version.digest, version.version, version.skill.install_count)
-        for version in store.snapshot()
+        for version in standing(store)
     }

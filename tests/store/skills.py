@@ -10,7 +10,16 @@ from skillyard import Reference, Skill, Triggers
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 
-__all__ = ["any_skills", "any_submissions", "current", "key", "seen_by", "skill", "skills"]
+__all__ = [
+    "any_skills",
+    "any_submissions",
+    "current",
+    "key",
+    "seen_by",
+    "skill",
+    "skills",
+    "standing",
+]
 
 
 def skill(name: str, text: str = "one", **fields: Any) -> Skill:
@@ -28,9 +37,19 @@ def key(place: str, tenant: str = "acme", namespace: str = "", source: str = "")
     return StoreKey(tenant, namespace, source, place)
 
 
+def standing(store: CatalogStore) -> list[Version]:
+    """Return every skill that stands, in commit order."""
+    page = store.changes(0)
+    versions = list(page.upserts)
+    while not page.complete:
+        page = store.changes(page.position)
+        versions += page.upserts
+    return versions
+
+
 def current(store: CatalogStore, wanted: StoreKey) -> Version:
     """Return what stands under a key."""
-    return next(version for version in store.snapshot() if version.key == wanted)
+    return next(version for version in standing(store) if version.key == wanted)
 
 
 def seen_by(store: CatalogStore, caller: str) -> CatalogStore:

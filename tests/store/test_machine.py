@@ -202,11 +202,6 @@ class Histories(RuleBasedStateMachine):
         expected = {key: held for key, held in now.items() if self.visible(key)}
         assert shown(self.view.held.values()) == expected
 
-    @rule(data=st.data())
-    def look_back(self, data: st.DataObject) -> None:
-        then = data.draw(st.integers(0, len(self.states) - 1))
-        assert shown(self.store.snapshot(then)) == live(self.states[then])
-
     @invariant()
     def the_number_is_right(self) -> None:
         assert self.store.generation() == len(self.states) - 1

@@ -15,7 +15,7 @@ from tests.store.conftest import need_server
 from tests.store.follower_contract import texts
 from tests.store.proxy import Wire
 from tests.store.servers import PASSWORD, Server
-from tests.store.skills import key, seen_by, skill, skills
+from tests.store.skills import key, seen_by, skill, skills, standing
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_full_disk_is_named_and_nothing_of_the_publish_stands(
         store.publish(skills(3), tenant="acme", publisher="ci")
     assert caught.value.committed is False
     server.sql("DROP TRIGGER full_disk ON skillyard.versions", database)
-    assert (store.generation(), list(store.snapshot())) == (0, [])
+    assert (store.generation(), standing(store)) == (0, [])
     assert store.publish(skills(3), tenant="acme", publisher="ci").added == 3
 
 
@@ -133,10 +133,10 @@ def test_a_login_is_its_own_caller_whatever_it_says(
 ) -> None:
     url = server.url(database, user=login, password="b")
     with open_store(url, caller="service") as pretending:
-        assert set(texts(pretending.snapshot())) == {key("ours")}
+        assert set(texts(standing(pretending))) == {key("ours")}
         assert pretending.status().skills == 1
     with open_store(url) as bare, pytest.raises(StoreRefused, match="lacks a right"):
-        list(bare.snapshot())
+        standing(bare)
     with open_store(url) as bare, pytest.raises(StoreRefused):
         bare.publish([skill("x")], tenant="acme", publisher="node_b")
 
@@ -190,10 +190,10 @@ def test_an_owner_without_more_rights_than_its_database_can_run_a_store(server: 
             store.publish([skill("a")], tenant="acme", publisher="ci")
             store.grant(Grant("bob", "acme"))
             with pytest.raises(StoreRefused, match="lacks a right"):
-                list(seen_by(store, "bob").snapshot())
+                standing(seen_by(store, "bob"))
             server.sql("GRANT skillyard_reader TO plain")
-            assert set(texts(seen_by(store, "bob").snapshot())) == {key("a")}
-            assert list(seen_by(store, "alice").snapshot()) == []
+            assert set(texts(standing(seen_by(store, "bob")))) == {key("a")}
+            assert standing(seen_by(store, "alice")) == []
     finally:
         server.sql("DROP DATABASE plain_store WITH (FORCE)")
         server.sql("DROP ROLE plain")

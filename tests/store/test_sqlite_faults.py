@@ -24,7 +24,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.shared_data import PACKAGES
-from tests.store.skills import skill, skills
+from tests.store.skills import skill, skills, standing
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ with open_store(sys.argv[1]) as store:
     except StoreUnavailable as error:
         assert error.committed is False, error
         print(error.what)
-    print(store.generation(), len(list(store.snapshot())))
+    print(store.generation(), store.status().skills)
 """
 
 
@@ -137,7 +137,7 @@ def test_damage_is_named(store: CatalogStore, sqlite_url: str, tmp_path: Path) -
         data[start : start + 64] = b"\xff" * 64
     path.write_bytes(data)
     with pytest.raises(StoreSchema, match="damaged"), open_store(sqlite_url) as damaged:
-        list(damaged.snapshot())
+        standing(damaged)
 
 
 def test_a_log_that_was_torn_anywhere_leaves_whole_generations(
@@ -159,7 +159,7 @@ def test_a_log_that_was_torn_anywhere_leaves_whole_generations(
         with open_store(f"sqlite:///{folder}/store.db", migrate=True) as opened:
             generation = opened.generation()
             seen.add(generation)
-            found = list(opened.snapshot())
+            found = standing(opened)
             assert len(found) == states[generation]
             assert {v.skill.description for v in found} <= {f"Says {generation - 1}."}
             opened.publish([skill("more")], tenant="acme", publisher="ci")

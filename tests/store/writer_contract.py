@@ -15,7 +15,7 @@ from skillyard.store.values import (
     Submission,
 )
 from tests.store.follower_contract import texts
-from tests.store.skills import current, key, skill, skills
+from tests.store.skills import current, key, skill, skills, standing
 
 __all__ = ["Publishing"]
 
@@ -99,7 +99,7 @@ class Publishing:
             store.publish(given, tenant="acme", publisher="ci")
         assert (caught.value.key, caught.value.found) == (key("a"), 2)
         assert store.generation() == 2
-        assert key("new") not in texts(store.snapshot())
+        assert key("new") not in texts(standing(store))
 
     def test_an_upload_that_breaks_off_leaves_nothing(self, store: CatalogStore) -> None:
         def broken() -> Iterator[Skill]:
@@ -108,7 +108,7 @@ class Publishing:
 
         with pytest.raises(ConnectionError):
             store.publish(broken(), tenant="acme", publisher="ci")
-        assert (store.generation(), list(store.snapshot())) == (0, [])
+        assert (store.generation(), standing(store)) == (0, [])
         assert store.publish(skills(2), tenant="acme", publisher="ci") == Published(1, added=2)
 
     def test_what_could_not_come_back_is_refused_and_nothing_beside_it_stands(

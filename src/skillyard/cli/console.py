@@ -35,12 +35,8 @@ def is_terminal(stream: IO[str]) -> bool:
 class Console:
     """The two output streams of one run."""
 
-    def __init__(
-        self, *, json: bool = False, color: str = "auto", quiet: bool = False, profile: str = ""
-    ) -> None:
-        """``profile`` is named in the JSON documents that depend on it."""
+    def __init__(self, *, json: bool = False, color: str = "auto", quiet: bool = False) -> None:
         self.json = json
-        self._profile = profile
         self.quiet = quiet
         self._color = color
 
@@ -65,23 +61,12 @@ class Console:
         sys.stdout.write(clean(text).rstrip("\n") + "\n")
 
     def document(self, value: Any) -> None:
-        """Print a shape as one JSON document: on one line, or indented on a terminal.
-
-        The profile is added to a document that has a place for it and names none.
-        """
+        """Print a shape as one JSON document: on one line, or indented on a terminal."""
         from json import dumps
 
         from skillyard.base.shapes.encoder import ClientDocument, encode
 
         shape = value.document() if hasattr(value, "document") else value
-        if (
-            self._profile
-            and "profile" in getattr(type(shape), "__dataclass_fields__", ())
-            and not shape.profile
-        ):
-            from dataclasses import replace
-
-            shape = replace(shape, profile=self._profile)
         is_shape = isinstance(shape, ClientDocument) or not hasattr(shape, "to_dict")
         members = encode(shape) if is_shape else shape.to_dict()
         indent = 2 if is_terminal(sys.stdout) else None

@@ -99,10 +99,9 @@ class CommandParser(argparse.ArgumentParser):
         """Add what every page has last: the options that every command has, but the unused ones."""
         self.arguments = tuple(action for action in self._actions if action.dest != "help")
         group = self.add_argument_group("options of every command")
-        self.set_defaults(root=[], scope=[], library_profile=None, json=False)
-        own = self._option_string_actions  # `check` has profiles of its own
+        self.set_defaults(root=[], scope=[], json=False)
         for flag, option in SHARED_OPTIONS.items():
-            if flag not in self.unused and flag not in own:
+            if flag not in self.unused:
                 group.add_argument(*_SHORT.get(flag, (flag,)), **option)
 
     def format_help(self) -> str:
@@ -235,7 +234,7 @@ _SHORT = {
 _LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
 """Up to 0.1 without ``eval run``, and what works stays."""
 _BEGIN_REMOVED = frozenset(words.split()[0] for words in REMOVED)
-_LIBRARY = ("--root", "--scope", "--profile")
+_LIBRARY = ("--root", "--scope")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
     **dict.fromkeys(("completion", "hook uninstall", "new"), _LIBRARY),

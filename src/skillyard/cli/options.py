@@ -64,7 +64,7 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
     return ()
 
 
-SHARED = {"--root": "root", "--scope": "scope", "--profile": "library_profile", "--json": "json"}
+SHARED = {"--root": "root", "--scope": "scope", "--json": "json"}
 """The options of every command that some commands do not have, and their destinations."""
 
 
@@ -181,13 +181,6 @@ SHARED_OPTIONS = dict(
             "also read the folders of agent hosts: those of the user, of the project that the "
             "working directory is in, or of the system; none: the root alone",
             choices=("user", "project", "system", "none"),
-        ),
-        value(
-            "--profile",
-            "NAME",
-            "a profile of the policy: its tags and rules hold, and its roots and scopes where none "
-            "are given (default: SKILLYARD_PROFILE)",
-            dest="library_profile",
         ),
         flag("--json", "print one JSON document with a schema field"),
         value(
@@ -349,6 +342,5 @@ _PROVIDERS: Mapping[str, Provider] = {
     "catalog": load,
     "roots": lambda args, _: args.root,
     "scopes": lambda args, _: args.scope,
-    "profile": lambda args, _: args.library_profile,
     "tags": lambda args, _: tuple(args.tag),
 }

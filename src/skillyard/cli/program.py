@@ -64,10 +64,7 @@ def _run(arguments: Sequence[str]) -> int | None:
         parser, args = parse(arguments)
     except SystemExit:  # a help page or the version is printed
         return 0
-    profile = os.environ.get("SKILLYARD_PROFILE", "")
-    if args.library_profile is not None:
-        profile = args.library_profile
-    console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
+    console = Console(json=args.json, color=args.color, quiet=args.quiet)
     run_command: RunCommand = args.run_command
     values: tuple[Any, ...] = (args, console)
     if parser.request is not None:

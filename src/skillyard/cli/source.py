@@ -31,7 +31,7 @@ def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
     """
     from skillyard.install.policy.library import library_spec
 
-    library = library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
+    library = library_spec(args.root, dict.fromkeys(args.scope))
     is_indexed = scorer.partition("+")[0] == "hybrid"
     with console.progress("indexing" if is_indexed else "reading") as step:
         if is_indexed:
@@ -69,7 +69,7 @@ def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
 
 def refuse_library(args: Namespace, why: str) -> None:
     """Raise InvalidInput for an option of a library that the command does not read."""
-    given = {"--root": args.root, "--scope": args.scope, "--profile": args.library_profile}
+    given = {"--root": args.root, "--scope": args.scope}
     for flag, value in given.items():
         if value:
             raise InvalidInput(f"{flag} has no effect {why}; leave it out")
@@ -83,17 +83,11 @@ def unbound_library_of(
     ``folders`` are roots before those of ``--root``.
     """
     from skillyard.engine.catalog.roots import LibrarySpec
-    from skillyard.install.policy.library import library_spec, profile_name
 
     roots, scopes = (*folders, *args.root), scopes_of(args)
-    if (roots or paths) and args.library_profile:
-        raise InvalidInput("--profile names folders where none are named; leave it out here")
     if not roots and paths:
         return LibrarySpec((), scopes) if scopes else None
-    if not profile_name(args.library_profile):
-        return LibrarySpec(roots or (".",), scopes)
-    spec = library_spec(roots, scopes, profile=args.library_profile)
-    return LibrarySpec(spec.roots, spec.scopes)
+    return LibrarySpec(roots or (".",), scopes)
 
 
 def scopes_of(args: Namespace) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import index_status, status_of
 from skillyard.hosts.operations.project_trust import review_project
-from skillyard.install.policy.library import PROFILE_VARIABLE, find_policy
+from skillyard.install.policy.library import find_policy
 from skillyard.install.sources.settings import OFFLINE, load_settings
 from skillyard.store.opening import check_kind
 
@@ -74,30 +74,20 @@ def diagnose(
     *,
     read_command: CommandReader,
     progress: Progress | None = None,
-    profile: str | None = None,
 ) -> Diagnosis:
     """Return the state of the library, its index, the prompt hooks and the settings.
 
-    ``roots``, ``scopes`` and ``profile`` are those of ``load_catalog`` (no root: the profile's,
-    else the current folder). ``read_command`` reads the arguments of skillyard commands in other
-    programs' settings. Raises InvalidInput for an unknown scope, a root that is not a path, and a
-    current folder that is gone.
+    ``roots`` and ``scopes`` are those of ``load_catalog`` (no root: the current folder).
+    ``read_command`` reads the arguments of skillyard commands in other programs' settings. Raises
+    InvalidInput for an unknown scope, a root that is not a path, and a current folder that is gone.
     """
     paths, names = parse_roots(tuple(roots), scopes)
     try:
         folder = os.getcwd()
     except OSError:
         raise InvalidInput("the current folder is gone; change to another one") from None
-    try:
-        policy = find_policy(None, profile)
-    except SkillIoError:  # the finding on it says what is wrong with it
-        policy = None
-    if policy is not None:
-        paths = paths if roots else (*policy.own_roots, *policy.project_roots)
-        names = names or policy.scopes
-    elif not roots:
-        paths = ()
-    request = _Request(paths, tuple(dict.fromkeys(names)), folder, read_command, progress, profile)
+    paths = paths if roots else ()
+    request = _Request(paths, tuple(dict.fromkeys(names)), folder, read_command, progress)
     findings = tuple(
         replace(finding, message=without_passwords(finding.message))
         for check in (_policy, _folders, _index, _hooks, _trust, _variables, _settings, _scorer)
@@ -119,7 +109,6 @@ class _Request(NamedTuple):
     """The current folder, absolute."""
     read_command: CommandReader
     progress: Progress | None
-    profile: str | None
 
     def installed_hooks(self) -> Iterator[tuple[Host, str, str | SettingsRefused, str]]:
         """Yield host, settings file, our command in it or why it cannot be read, and its text."""
@@ -153,19 +142,16 @@ def _finding(
 
 
 def _policy(request: _Request) -> Iterator[Finding]:
-    """Look at the policy files, where there are any or a profile is named."""
+    """Look at the policy files, where there are any."""
     try:
-        policy = find_policy(None, request.profile)
+        policy = find_policy()
     except SkillIoError as error:
         remedy = f"{error.hint[:1].upper()}{error.hint[1:]}."
         yield _finding("policy", ERROR, error.message, remedy, path=error.path, line=error.line)
         return
     if policy is not None:
         message = f"{plural(len(policy.files), 'policy file')} in force"
-        if policy.profile:
-            message += f", with the profile {policy.profile}"
-        details = {"files": list(policy.files), "profile": policy.profile}
-        yield _finding("policy", OK, message, details=details)
+        yield _finding("policy", OK, message, details={"files": list(policy.files)})
 
 
 def _folders(request: _Request) -> Iterator[Finding]:
@@ -228,11 +214,11 @@ _INDEX_STATES = {
 def _index(request: _Request) -> Iterator[Finding]:
     """Check the index that commands answer from."""
     try:
-        status = index_status(request.roots or (".",), request.scopes, profile=request.profile)
+        status = index_status(request.roots or (".",), request.scopes)
     except InvalidSkillsRoot:
         return  # the root is reported with the library
     except SkillError as error:
-        if error.code in ("policy_invalid", "profile_unknown"):
+        if error.code == "policy_invalid":
             return  # reported with the library
         message = f"the index cannot be read: {error.message}"
         remedy = "Give yourself the right to read it, or name another folder in SKILLYARD_CACHE."
@@ -241,7 +227,6 @@ def _index(request: _Request) -> Iterator[Finding]:
     words = ["skillyard", "index", "build"]
     words += [word for root in request.roots for word in ("--root", root)]
     words += [word for scope in request.scopes for word in ("--scope", scope)]
-    words += ["--profile", request.profile] if request.profile else []
     yield _index_finding("index", "the index of the library", status, shlex.join(words))
 
 
@@ -329,9 +314,7 @@ def _read_hook(host: Host, path: str, command: str, request: _Request) -> _Hook:
         roots = tuple(map(os.path.abspath, read[1].root))
         project = project_above(request.folder)
         try:
-            library = library_place(
-                roots, project and project.path, request.folder, read[1].library_profile
-            )
+            library = library_place(roots, project and project.path, request.folder)
         except SkillyardError:
             pass  # a broken policy: every command that it binds says so
     return _Hook(host, path, words[0] if words else "", shlex.join(again), roots, library)
@@ -431,7 +414,7 @@ def _untrusted(request: _Request) -> Finding:
 VARIABLES = frozenset(
     {
         *("SKILLYARD_CACHE", "SKILLYARD_STATE", "SKILLYARD_STORE", "SKILLYARD_TOOLS"),
-        *(CONFIG_VARIABLE, "SKILLYARD_HTTP_TOKEN", OFFLINE, PROFILE_VARIABLE),
+        *(CONFIG_VARIABLE, "SKILLYARD_HTTP_TOKEN", OFFLINE),
     }
 )
 """The variables of skillyard's own. No value of one is reported."""

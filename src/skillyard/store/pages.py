@@ -1,20 +1,17 @@
-"""The reads of followers: pages of changes, snapshots, and resuming from a position."""
+"""The reads of followers: pages of changes, and resuming from a position."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from skillyard.base.errors import InvalidInput, StoreUnavailable
+from skillyard.base.errors import InvalidInput
 from skillyard.store.backend import Backend, Session
 from skillyard.store.rows import key_of, version_of
 from skillyard.store.statements import HEAD, STAMP_OF, VIEW_GENERATION
-from skillyard.store.values import Changes, Position, Version
+from skillyard.store.values import Changes, Position
 
 MAX_AT_ONCE = 10_000
 """Rows of one page: about 40 MB of skills of usual size."""
-STREAMED = 500
-"""Rows of a snapshot that are in memory at a time."""
 PAGE_BYTES = 64 * 1024 * 1024
 """A page ends with the row that reaches this size, so it may exceed it by one skill."""
 
@@ -111,30 +108,3 @@ def _rows(
         if weight >= PAGE_BYTES:
             return rows, True
     return rows, False
-
-
-def stream_snapshot(
-    backend: Backend, caller: str | None, generation: int | None
-) -> Iterator[Version]:
-    """See ``CatalogStore.snapshot``. Each page is a transaction of its own."""
-    with backend.reading(caller) as session:
-        head, _ = head_of(session)
-        if generation is None:
-            generation = head
-        elif type(generation) is not int or not 0 <= generation <= head:
-            raise InvalidInput(f"generation must be a whole number from 0 to {head}")
-        stamp = _stamp_of(session, generation)
-    position = Position(0, "", generation, stamp)
-    while generation:
-        with backend.reading(caller) as session:
-            if _stamp_of(session, generation) != stamp:
-                raise StoreUnavailable(
-                    backend.address,
-                    f"generation {generation} is no longer what it was",
-                    hint="the store was put back to an earlier state: take the snapshot again",
-                )
-            rows, cut = _rows(session, backend, caller, position, STREAMED)
-        yield from (version_of(row, backend.address) for row in rows if row[7] is not None)
-        if not cut and len(rows) < STREAMED:
-            return
-        position = position._replace(at_generation=rows[-1][5], at_ordinal=rows[-1][6])

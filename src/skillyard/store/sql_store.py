@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 
 from skillyard.base.errors import InvalidInput, StoreRefused
@@ -21,7 +21,7 @@ from skillyard.store.identifiers import (
     checked_tenant,
     to_plain,
 )
-from skillyard.store.pages import changes_after, head_of, stream_snapshot
+from skillyard.store.pages import changes_after, head_of
 from skillyard.store.rows import StoredRow, key_of, row_of, version_of
 from skillyard.store.statements import (
     COUNT,
@@ -198,14 +198,6 @@ class CatalogStore(Closeable):
         only the last is returned. Raises InvalidInput.
         """
         return changes_after(self._backend, self._caller, after, limit)
-
-    def snapshot(self, generation: int | None = None) -> Iterator[Version]:
-        """Yield every skill of a generation, also of a past one; None: the current one.
-
-        Pages are streamed in commit order. Raises InvalidInput for an unknown generation, and
-        StoreUnavailable when the store was put back to a state before it meanwhile.
-        """
-        return stream_snapshot(self._backend, self._caller, generation)
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
         """Return every published version of a skill, oldest first."""

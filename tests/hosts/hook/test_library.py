@@ -20,7 +20,7 @@ from tests.parity.trees import write_tree
 __all__ = ["plain_surroundings", "run"]
 
 PLACE = library_place((), None)
-NOTHING = json.dumps([[], None, os.getcwd(), None])
+NOTHING = json.dumps([[], None, os.getcwd()])
 """The library of a user who named no root, in no project."""
 
 

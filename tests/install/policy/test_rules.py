@@ -66,7 +66,7 @@ SOURCES = st.none() | st.builds(
 
 
 def rules_of(text: str, path: str = "p.toml") -> Rules:
-    return parse_policy(text.encode(), path).rules
+    return parse_policy(text.encode(), path)
 
 
 @given(RULES, RULES, SKILLS, SOURCES)
@@ -132,12 +132,6 @@ def test_a_rule_names_the_file_that_is_the_stricter() -> None:
         (b"[tools]\ndenied = ['\xff']\n", 2, "not UTF-8"),
         (b"x = " + b"[" * 50_000, None, "not TOML"),
         (b'"\x1b[31m" = 1\n', None, ""),
-        (b"profiles = 1\n", 1, "profiles must be a table"),
-        (b"[profiles]\nx = 1\n", 2, "profiles.x must be a table"),
-        (b"\n[profiles.x]\nroots = 'a'\n", 3, "profiles.x.roots must be a list of texts"),
-        (b"[profiles.x]\nscopes = ['all']\n", 2, "profiles.x.scopes must be user, project"),
-        (b"[profiles.x]\nroot = ['a']\n", 2, "there is no key profiles.x.root"),
-        (b"[profiles.x.tools]\ndenied = 'Bash'\n", 2, "must be a list of texts"),
     ],
 )
 def test_a_fault_names_the_file_the_line_and_what_to_do(
@@ -191,7 +185,7 @@ trust_root = "roots/root.json"
 
 def test_the_rules_of_signatures_are_read_and_shown(tmp_path: Path) -> None:
     root = str(tmp_path / "roots" / "root.json")
-    rules = parse_policy(SIGNED, str(tmp_path / "p.toml")).rules
+    rules = parse_policy(SIGNED, str(tmp_path / "p.toml"))
     assert rules.signed_sources == ("github:acme/*",)
     assert rules.signers == (
         (SignerPattern("*", "x", root), SignerPattern("https://ci/*", "https://id", root)),
@@ -202,19 +196,19 @@ def test_the_rules_of_signatures_are_read_and_shown(tmp_path: Path) -> None:
         "signatures.identity": "* (x), https://ci/* (https://id)",
         "signatures.trust_root": root,
     }
-    everything = parse_policy(b"[signatures]\nrequired = true\n", "p.toml").rules
+    everything = parse_policy(b"[signatures]\nrequired = true\n", "p.toml")
     assert everything.value("signatures.required") == "true"
     both = stricter(everything, rules)
     assert (both.trust_roots, both.checks_signatures) == ((root,), True)
-    assert not parse_policy(b"[signatures]\nrequired = false\n", "p.toml").rules.checks_signatures
+    assert not parse_policy(b"[signatures]\nrequired = false\n", "p.toml").checks_signatures
 
 
 def test_a_trust_root_of_another_file_does_not_widen_who_is_accepted() -> None:
     """A project cannot bring its own authority for the identities that the machine accepts."""
     machine = parse_policy(
         b'[signatures]\nidentity = [{ identity = "ann@acme", issuer = "*" }]\n', "/etc/p.toml"
-    ).rules
-    project = parse_policy(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml").rules
+    )
+    project = parse_policy(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml")
     source = LockedSource(
         "a", "local:x", True, CertificateSigner("ann@acme", "i", "/project/mine.json")
     )

@@ -33,7 +33,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Submission
 from tests.parity.trees import write_tree
-from tests.store.skills import seen_by
+from tests.store.skills import seen_by, standing
 
 __all__ = [
     "LIBRARY", "REQUESTS", "Node", "answers", "found", "in_memory", "publish_tree", "store_in",
@@ -123,7 +123,7 @@ class _Stored(Catalog):
 
 def in_memory(store: CatalogStore) -> Catalog:
     """Return the store's skills as a catalog in memory, with the paths that a node gives them."""
-    return _Stored.from_skills(v.skill.replace(path=path_of(v.key)) for v in store.snapshot())
+    return _Stored.from_skills(v.skill.replace(path=path_of(v.key)) for v in standing(store))
 
 
 def found(catalog: Catalog, name: str) -> object:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 if TYPE_CHECKING:
     from skillyard.base.shapes import details as details
 
-__all__ = ["Note", "Profile", "Schema", "details"]
+__all__ = ["Note", "Schema", "details"]
 
 _Name = TypeVar("_Name")
 Schema = Annotated[_Name, "Name and version of this shape."]
 """The type of the member ``schema``, around the literal that is its only value."""
-Profile = Annotated[str, "The profile of the policy in force; left out without one."]
 Note = Annotated[
     str | None,
     "Why another scorer answered than the default one of the service; left out where none did.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import DiagnosticDocument, Remarks
 
 
@@ -22,7 +22,6 @@ class IndexBuilt:
     changed: Annotated[int, "Changed files."]
     removed: Annotated[int, "Removed files."]
     diagnostics: Remarks
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,6 @@ class IndexStatus:
     bytes: Annotated[int, "Size of its files."]
     settings: Annotated[Mapping[str, str], "What it was built with."]
     problem: Annotated[str, "What is damaged."]
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import DiagnosticDocument, Remarks, SkillCountsDocument
 from skillyard.base.shapes.skills import TriggersDocument
 
@@ -52,7 +52,6 @@ class Listing:
     skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
     counts: Annotated[SkillCountsDocument, "Of the whole catalog, whatever part of it is listed."]
     diagnostics: Remarks
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,4 +97,3 @@ class Shown:
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What is to be said about the files."
     ] = ()
-    profile: Profile = ""

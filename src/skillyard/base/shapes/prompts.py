@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import Remarks
 from skillyard.base.shapes.matches import MatchDocument
 
@@ -55,7 +55,6 @@ class Summarised:
     tokens: Annotated[int, "Estimated tokens of the text."]
     listing: Annotated[HostListingDocument | None, "What a host makes of it."] = None
     diagnostics: Remarks
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,4 +67,3 @@ class Injected:
     match: Annotated[MatchDocument | None, "The skill whose block it is."]
     prompt: Annotated[str, "The prompt."]
     diagnostics: Remarks
-    profile: Profile = ""

@@ -24,4 +24,3 @@ class Ranked(ClientDocument):
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
     diagnostics: shapes.details.MaybeRemarks = None
-    profile: shapes.Profile = ""

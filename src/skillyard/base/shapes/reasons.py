@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Note, Profile, Schema
+from skillyard.base.shapes import Note, Schema
 from skillyard.base.shapes.encoder import ClientDocument
 from skillyard.base.shapes.matches import MatchDocument, Policy, QueryDocument
 
@@ -49,4 +49,3 @@ class Why(ClientDocument):
         tuple[str, ...], "What matched, what came close and what the floor did, for people."
     ]
     note: Note = None
-    profile: Profile = ""

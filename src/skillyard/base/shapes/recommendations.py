@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes import Schema
 from skillyard.base.shapes.encoder import ClientDocument
 
 
@@ -26,4 +26,3 @@ class Evaluated(ClientDocument):
     schema: Schema[Literal["skillyard.evaluate/1"]] = "skillyard.evaluate/1"
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
-    profile: Profile = ""

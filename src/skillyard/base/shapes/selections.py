@@ -31,4 +31,3 @@ class Selected(ClientDocument):
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
     diagnostics: shapes.details.MaybeRemarks = None
-    profile: shapes.Profile = ""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from skillyard.base.shapes import Profile
 from skillyard.base.shapes.details import SkillCountsDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
@@ -112,7 +111,6 @@ class Health(ClientDocument):
         VectorState | None,
         "How far the vectors of the default scorer are; left out where it has no embedder.",
     ] = None
-    profile: Profile = ""
 
     @property
     def able(self) -> bool:

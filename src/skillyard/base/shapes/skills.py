@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes import Note, Profile, Schema
+from skillyard.base.shapes import Note, Schema
 from skillyard.base.shapes.details import DiagnosticDocument, ExplanationDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
@@ -127,4 +127,3 @@ class SearchDocument(ClientDocument):
         tuple[SourceStatus, ...], "Every source that was asked; local is the library."
     ]
     note: Note = None
-    profile: Profile = ""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from skillyard.base.shapes import Profile, feedback, reasons, selections
+from skillyard.base.shapes import feedback, reasons, selections
 from skillyard.base.shapes.details import SkillCountsDocument
 from skillyard.base.shapes.library import File
 from skillyard.base.shapes.recommendations import Recommendation
@@ -31,7 +31,6 @@ class Recommendations:
 
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,6 @@ class SearchAnswer:
     sources: Annotated[
         tuple[SourceStatus, ...], "Every source that was asked; local is the library."
     ]
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +124,6 @@ class LibraryPage:
     counts: Annotated[SkillCountsDocument, "What the skills of the library are."]
     next_cursor: Annotated[str | None, "The place of the next page."]
     problems: Annotated[tuple[Problem, ...], "Files that did not load."]
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

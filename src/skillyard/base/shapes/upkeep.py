@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes import Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +90,6 @@ class PolicyReport:
     files: Annotated[tuple[str, ...], "The policy files that hold, the machine's first."]
     rules: Annotated[tuple[PolicyRule, ...], "Sorted by rule."]
     refused: Annotated[tuple[RefusedSkill, ...], "Sorted by path."]
-    profiles: Annotated[
-        tuple[str, ...], "The profiles that the files know; left out without any."
-    ] = ()
-    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

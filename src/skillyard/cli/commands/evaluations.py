@@ -147,8 +147,7 @@ def _run_command(args: Namespace) -> str:
     """Return the command that runs the cases of the same folder with the same skills."""
     from shlex import quote
 
-    profile = [args.library_profile] if args.library_profile else []
-    places = {"--root": args.root, "--scope": dict.fromkeys(args.scope), "--profile": profile}
+    places = {"--root": args.root, "--scope": dict.fromkeys(args.scope)}
     words = ["skillyard eval run activation"]
     words += [f"{name} {quote(value)}" for name, values in places.items() for value in values]
     if args.evals_dir != "evals":

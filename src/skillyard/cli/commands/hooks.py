@@ -45,7 +45,7 @@ def answer(host: str, request: HookOptions, args: Namespace, console: Console) -
     """Answer one prompt of a host; always 0."""
     from skillyard.hosts.hook.runner import run
 
-    options = replace(request, roots=tuple(args.root), profile=args.library_profile)
+    options = replace(request, roots=tuple(args.root))
     with redirect_stderr(None if console.quiet else sys.stderr):
         return run(host, options)
 
@@ -81,7 +81,7 @@ def hook_install(request: HookOptions, args: Namespace, console: Console) -> Non
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
     where = project.path if project else None
-    place = library_place(roots, where, os.getcwd(), args.library_profile)  # the profile is known
+    place = library_place(roots, where, os.getcwd())  # the policy can be read
     settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     try:
         with console.progress("indexing") as step:
@@ -132,8 +132,6 @@ def _options(request: HookOptions, args: Namespace) -> tuple[str, ...]:
 
     SelectionPolicy(min_score=request.min_score, wrong_cost=request.wrong_cost)
     words = [word for root in args.root for word in ("--root", os.path.abspath(root))]
-    if args.library_profile is not None:
-        words += ["--profile", args.library_profile]
     return (*words, *words_of_request(request))
 
 

@@ -152,12 +152,10 @@ def _report(report: PolicyReport) -> Iterator[Block]:
     """Show the policy in force and the skills that it refuses.
 
     Reads the machine's policy and the nearest skillyard-policy.toml at or above the working folder,
-    up to the root of the repository. Where both set a rule, the stricter one holds. The profiles of
-    the files are listed, and --profile adds the rules of one. Exits with 1 when a skill is refused,
-    with 2 when a policy cannot be read.
+    up to the root of the repository. Where both set a rule, the stricter one holds. Exits with 1
+    when a skill is refused, with 2 when a policy cannot be read.
 
         skillyard policy
-        skillyard policy --profile backend
         skillyard policy --scope user --json
     """
     for path in report.files:
@@ -165,8 +163,6 @@ def _report(report: PolicyReport) -> Iterator[Block]:
         for each in report.rules:
             if each.file == path:
                 yield line(Span(each.rule, "dim"), f"  {each.value}", indent=2)
-    if report.profiles:
-        yield line(Span("profiles", "dim"), f"  {clean_line(', '.join(report.profiles))}")
     for skill in report.refused:
         yield line(Span("refused", "low"), f"  {clean_line(skill.path)}: {clean_line(skill.why)}")
         yield line(Span("fix: ", "dim"), clean_line(skill.fix), indent=4)

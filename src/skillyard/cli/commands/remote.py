@@ -46,8 +46,7 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
         catalog=catalog,
     )
     if console.json:
-        profile = {"profile": catalog.profile} if catalog is not None and catalog.profile else {}
-        console.document({**result.to_dict(explain=request.explain), **profile})
+        console.document(result.to_dict(explain=request.explain))
     else:
         empty = catalog is not None and not len(catalog) and len(result.sources) == 1
         console.print(*_found(result, explain=request.explain, empty=empty))

@@ -57,17 +57,12 @@ def serve(request: ServiceOptions, args: Namespace, console: Console) -> None:
     if not args.store and (args.caller or args.state_dir or args.max_stale_s):
         raise InvalidInput("--caller, --state-dir and --max-stale say how to follow a --store")
     # A broken policy ends the command here; a service would start and offer nothing.
-    spec = (
-        None
-        if args.store
-        else library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
-    )
+    spec = None if args.store else library_spec(args.root, dict.fromkeys(args.scope))
     form = "text" if is_terminal(sys.stderr) else "json"
     options = replace(
         request,
         roots=(".",) if spec is None else spec.roots,
         scopes=() if spec is None else spec.scopes,
-        profile=args.library_profile,
         log_format="none" if console.quiet else args.log_format or form,
     )
     if args.mcp == "stdio":

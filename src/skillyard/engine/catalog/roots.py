@@ -31,10 +31,8 @@ class LibrarySpec(NamedTuple):
     """Where the work is: it decides which folders belong to the scopes, and which policy holds."""
     policy: Admission | None = None
     """Decides which skills load; None accepts all."""
-    find_policy: Callable[[str, str | None], Admission | None] | None = None
-    """Returns the policy that holds for ``folder`` and ``profile`` now; None: it never changes."""
-    profile: str | None = None
-    """The profile that was asked for; None: that of ``SKILLYARD_PROFILE``."""
+    find_policy: Callable[[str], Admission | None] | None = None
+    """Returns the policy that holds for ``folder`` now; None: it never changes."""
 
     def renewed(self) -> LibrarySpec:
         """Return the library with the policy as it is now; equal where nothing changed.
@@ -43,7 +41,7 @@ class LibrarySpec(NamedTuple):
         """
         if self.find_policy is None:
             return self
-        return self._replace(policy=self.find_policy(self.folder, self.profile))
+        return self._replace(policy=self.find_policy(self.folder))
 
     def scan(self) -> Scan:
         """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
@@ -138,10 +136,6 @@ class Admission(Protocol):
 
     Its ``repr`` is complete and stable, and equal values decide alike: indexes are named by it.
     """
-
-    @property
-    def profile(self) -> str:
-        """The name of the profile in force; empty without one."""
 
     def diagnostic(self, skill: Skill) -> Diagnostic | None:
         """Return why a skill does not load, or None where it is admitted."""

@@ -114,12 +114,6 @@ class Catalog:
         return self._spec
 
     @property
-    def profile(self) -> str:
-        """The profile of the policy that the catalog follows; empty without one."""
-        policy = None if self._spec is None else self._spec.policy
-        return "" if policy is None else policy.profile
-
-    @property
     def digest(self) -> str:
         """SHA-256 over (origin, path below the root, content hash) of every skill, 64 digits."""
         if self._digest is None:

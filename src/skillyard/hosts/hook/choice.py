@@ -55,8 +55,6 @@ class HookOptions:
     refresh: Annotated[
         bool, "Do not update the index in the background.", Spelling(flag="--no-refresh")
     ] = True
-    profile: str | None = None
-    """The profile of the policy; None: that of ``SKILLYARD_PROFILE``."""
 
 
 def choose(
@@ -76,8 +74,8 @@ def choose(
     roots = tuple(os.path.abspath(root) for root in options.roots)
     try:
         where = project.path if project else None
-        place = library_place(roots, where, prompt.folder, options.profile)
-    except SkillIoError as error:  # a broken policy or unknown profile: nothing is offered
+        place = library_place(roots, where, prompt.folder)
+    except SkillIoError as error:  # a broken policy: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
         return None
     catalog = open_library(place, refresh=options.refresh)

@@ -27,24 +27,17 @@ def library_place(
     roots: tuple[str, ...],
     project: str | None,
     folder: str | None = None,
-    profile: str | None = None,
 ) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 
     ``project`` is a real path. Only its approved skills belong to the library. ``folder`` is that
     of the prompt (default: the project, else the working directory). Plugins and extensions that
-    are disabled there do not belong to the library, and its policy holds, with ``profile``. Without
-    named roots, those that the user's own files name for the profile are meant, never those of the
-    project's file: named roots need no approval. Raises SkillIoError for a policy that cannot be
-    read, and an unknown profile.
+    are disabled there do not belong to the library, and its policy holds. Raises SkillIoError for a
+    policy that cannot be read.
     """
     place = os.path.abspath(folder or project or ".")
-    policy = find_policy(place, profile)
-    if policy is not None:
-        roots = roots or policy.own_roots
-    spec = LibrarySpec(
-        roots, ("user",), folder=place, policy=policy, find_policy=find_policy, profile=profile
-    )
+    policy = find_policy(place)
+    spec = LibrarySpec(roots, ("user",), folder=place, policy=policy, find_policy=find_policy)
     if project is None:
         return spec
     return spec._replace(roots=(*roots, project), files=ApprovedSkills(project, roots))
@@ -80,6 +73,6 @@ def _start_refresh(place: LibrarySpec) -> None:
     kills it.
     """
     # -P: the current folder is a project's, and Python must not import from there.
-    argument = dumps([*roots_and_project(place), place.folder, place.profile])
+    argument = dumps([*roots_and_project(place), place.folder])
     arguments = [sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", argument]
     start_detached(arguments)

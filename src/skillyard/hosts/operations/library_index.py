@@ -23,11 +23,10 @@ def index_build(
     roots: Sequence[str],
     scopes: Sequence[str] = (),
     *,
-    profile: str | None = None,
     progress: Progress | None = None,
 ) -> IndexBuilt:
     """Rebuild the index of the roots. Raises SkillIoError, InvalidSkillsRoot, InvalidInput."""
-    place = library_spec(roots, scopes, profile=profile)
+    place = library_spec(roots, scopes)
     folder = index_folder(place)
     changes = build_index(place, folder, progress=progress)
     catalog = open_current(place, folder, trusted=True)
@@ -37,15 +36,12 @@ def index_build(
         changes,
         folder=folder,
         diagnostics=tuple(each.document() for each in diagnostics),
-        profile="" if place.policy is None else place.policy.profile,
     )
 
 
-def index_status(
-    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
-) -> IndexStatus:
+def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatus:
     """Return the state of the index of the roots. Raises SkillIoError, InvalidSkillsRoot."""
-    return status_of(library_spec(roots, scopes, profile=profile))
+    return status_of(library_spec(roots, scopes))
 
 
 def status_of(place: LibrarySpec) -> IndexStatus:
@@ -93,11 +89,9 @@ def _bytes(folder: str) -> int:
         return 0
 
 
-def index_verify(
-    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
-) -> IndexVerified:
+def index_verify(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexVerified:
     """Verify every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
-    folder = index_folder(library_spec(roots, scopes, profile=profile))
+    folder = index_folder(library_spec(roots, scopes))
     try:
         findings = tuple(verify(folder))
     except IndexDamaged as error:

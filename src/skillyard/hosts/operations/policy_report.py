@@ -10,18 +10,17 @@ from skillyard.install.policy.decision import REFUSED
 from skillyard.install.policy.library import find_policy
 
 
-def policy_report(library: Callable[[], Catalog], profile: str | None = None) -> PolicyReport:
+def policy_report(library: Callable[[], Catalog]) -> PolicyReport:
     """Return the policy of the working folder; the library is only read where one holds."""
-    policy = find_policy(profile=profile)
+    policy = find_policy()
     if policy is None:
-        return PolicyReport(files=(), rules=(), profiles=(), refused=())
+        return PolicyReport(files=(), rules=(), refused=())
     return PolicyReport(
         files=policy.files,
         rules=tuple(
             PolicyRule(rule=rule, value=policy.rules.value(rule), file=file)
             for rule, file in sorted(policy.rules.where.items())
         ),
-        profiles=policy.profiles,
         refused=tuple(
             RefusedSkill(path=each.path, why=each.message, fix=each.hint)
             for each in library().diagnostics

@@ -32,9 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
-from io import BytesIO
 from types import MappingProxyType
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
@@ -184,8 +183,7 @@ MAX_DEPTH = 32
 """Maximum nesting. The installer's own files have three levels."""
 
 _TRIES = 20
-_PAUSE_S = 0.02
-"""Between two tries: the installer takes a millisecond to read and write the user's lock."""
+"""The installer takes a millisecond to read and write the user's lock."""
 
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
@@ -448,51 +446,29 @@ class UserLock(ProjectLock):
     def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
         """Change one entry; all others and other keys stay as they are, in their order.
 
-        The installer takes no lock: it reads and then writes the file at any moment, in place. So a
-        moment after the rename, what it wrote to the replaced file is put back, and the entry is
-        added to that.
+        The installer takes no lock, so the file is read once more right before the rename.
         """
         known = lock.get(name)
         entry = entry and stamped(entry, known, time.time())
-        shape = None if entry is None else entry.to_json()
         if entry == known:
             return
         real = os.path.realpath(self.path)
         with suppress(OSError):
             os.makedirs(os.path.dirname(real), exist_ok=True)
         for _ in range(_TRIES):
-            with suppress(FileExistsError), ExitStack() as files:
-                replaced: BinaryIO = BytesIO(_bytes(real))
-                if os.sep == "/" and os.path.exists(real):  # Windows replaces no file that is open
-                    replaced = files.enter_context(open(real, "rb"))
-                before = replaced.read()
-                stored = _stored(real, self.path, USER_VERSION)
-                skills = stored["skills"]
-                assert isinstance(skills, dict)
-                if skills.get(name) == shape:
-                    return
-                skills.pop(name, None) if shape is None else skills.update({name: shape})
-                data = _encoded({"version": USER_VERSION, **stored})
-                _replace(real, self.path, data, before)
-                time.sleep(_PAUSE_S)  # the installer may have read the file before, and write now
-                theirs = _written_since(replaced, before)
-                if theirs != before:
-                    _replace(real, self.path, theirs, data)
+            before = _bytes(real)
+            stored = _stored(real, self.path, USER_VERSION)
+            skills = stored["skills"]
+            assert isinstance(skills, dict)
+            skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
+            with suppress(FileExistsError):
+                _replace(
+                    real, self.path, _encoded({"version": USER_VERSION, **stored}), before=before
+                )
+                return
         hint = "run the command again when `npx skills` has ended"
         what = "another program writes it"
         raise SkillIoError(what, path=self.path, code="lock_unwritable", hint=hint)
-
-
-def _written_since(file: BinaryIO, before: bytes) -> bytes:
-    """Return what another program wrote to an open file once that is whole, else ``before``."""
-    for _ in range(_TRIES):
-        file.seek(0)
-        data = file.read()
-        with suppress(ValueError, RecursionError):
-            if data == before or json.loads(data):
-                return data
-        time.sleep(_PAUSE_S)
-    return before
 
 
 def stamped(entry: LockedSkill, known: LockedSkill | None, now: float) -> LockedSkill:

@@ -135,7 +135,7 @@ def check_package(package: Package, shown: str) -> Skill:
 
 def policy_of(lock: ProjectLock) -> AdmissionPolicy | None:
     """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""
-    return find_policy(os.path.dirname(os.path.abspath(lock.path)), profile="")
+    return find_policy(os.path.dirname(os.path.abspath(lock.path)))
 
 
 def refusal_of(
@@ -192,7 +192,7 @@ class SignatureCheck(NamedTuple):
 
 def checks_signatures(folder: str) -> bool:
     """Return whether the policy of a folder has a rule of ``signatures``. Raises SkillIoError."""
-    policy = find_policy(folder, profile="")
+    policy = find_policy(folder)
     return policy is not None and policy.rules.checks_signatures
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
@@ -83,16 +83,6 @@ class AdmissionPolicy:
     locked: tuple[LockedSource, ...] = ()
     lock_folder: str = ""
     """Real path of the folder of the lock file; skills below it are looked up in ``locked``."""
-    profile: str = ""
-    """The name of the profile in force, whose rules are among ``rules``; empty without one."""
-    profiles: tuple[str, ...] = field(default=(), repr=False)
-    """The names of all profiles, sorted."""
-    own_roots: tuple[str, ...] = field(default=(), repr=False)
-    """Roots of the profile by the machine's and the user's files."""
-    project_roots: tuple[str, ...] = field(default=(), repr=False)
-    """Roots of the profile by the project's file; all lie in the project."""
-    scopes: tuple[str, ...] = field(default=(), repr=False)
-    """Scopes of the profile."""
 
     def source_of(self, path: str) -> LockedSource | None:
         """Return the lock's entry of the skill in the folder of ``path``, or None."""

@@ -1,9 +1,4 @@
-"""The policy files that hold in a folder, combined by the stricter rule, and the libraries there.
-
-The rules of a profile are combined with them in the same way, so that it only narrows. The file of
-a project is a stranger's text: its roots and scopes count only for a profile that neither the user
-nor the machine has, and lie inside of the project.
-"""
+"""The policy files that hold in a folder, the stricter rule counts, and the libraries there."""
 
 from __future__ import annotations
 
@@ -16,22 +11,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skillyard.base.configuration import config_folder, read_section
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import is_below
-from skillyard.base.text import clean_line, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 
 if TYPE_CHECKING:
     from skillyard.install.policy.decision import AdmissionPolicy, LockedSource
-    from skillyard.install.policy.rules import PolicyFile, Profile
+    from skillyard.install.policy.rules import Rules
 
 
 LOCK_FILE = "skills-lock.json"
 POLICY_FILE = "skillyard-policy.toml"
 NO_SCOPE = "none"
 """Reads no folder of an agent host."""
-PROFILE_VARIABLE = "SKILLYARD_PROFILE"
-"""The environment variable that names a profile."""
 MAX_BYTES = 256 * 1024
 """Maximum size of a policy file."""
 
@@ -48,41 +39,27 @@ def user_policy_path() -> str:
     return os.path.join(config_folder(), "policy.toml")
 
 
-def profile_name(name: str | None = None) -> str:
-    """Return the name of a profile, None for that of ``SKILLYARD_PROFILE``; empty without one."""
-    return os.environ.get(PROFILE_VARIABLE, "") if name is None else name
-
-
-def find_policy(folder: str | None = None, profile: str | None = None) -> AdmissionPolicy | None:
+def find_policy(folder: str | None = None) -> AdmissionPolicy | None:
     """Return the policy that holds in a folder (default: the working folder), or None.
 
     Its files are the machine's, the user's, and the nearest ``skillyard-policy.toml`` at or above
-    the folder, up to the root of the repository. ``profile`` names one of their profiles, empty
-    for none; None reads ``SKILLYARD_PROFILE``. Raises SkillIoError for a file that cannot be read,
-    an unknown profile, and one whose project names folders outside of itself.
+    the folder, up to the root of the repository. Raises SkillIoError for a file that cannot be
+    read.
     """
-    name = os.environ.get(PROFILE_VARIABLE, "") if profile is None else profile
     try:
         real = os.path.realpath(folder or os.curdir)
     except OSError:
         raise SkillIoError("the current folder is gone", hint="change to another one") from None
-    project, lock_folder, top = _project_file(real)
+    project, lock_folder = _project_file(real)
     places = (system_policy_path(), user_policy_path(), project)
     paths = [path for path in places if path and os.path.lexists(path)]
-    if not paths and not name:
+    if not paths:
         return None
     from skillyard.install.policy.decision import AdmissionPolicy
     from skillyard.install.policy.rules import NO_RULES, stricter
 
-    files = [_read(path) for path in paths]
-    policy = AdmissionPolicy(
-        reduce(stricter, (each.rules for each in files), NO_RULES),
-        tuple(paths),
-        profiles=tuple(sorted({name for each in files for name in each.profiles})),
-    )
-    if name:
-        policy = _with_profile(policy, name, files, project, top)
-    rules = policy.rules
+    rules = reduce(stricter, map(_read, paths), NO_RULES)
+    policy = AdmissionPolicy(rules, tuple(paths))
     needs_lock = rules.allowed_sources or rules.pins_required or rules.checks_signatures
     if not needs_lock and rules.unlocked != "deny":
         return policy
@@ -90,10 +67,9 @@ def find_policy(folder: str | None = None, profile: str | None = None) -> Admiss
     return replace(policy, locked=locked, lock_folder=lock_folder)
 
 
-def _project_file(folder: str) -> tuple[str, str, str]:
-    """Return the nearest policy file, or an empty text, the lock's folder and the project's."""
+def _project_file(folder: str) -> tuple[str, str]:
+    """Return the nearest policy file, or an empty text, and the folder of the lock."""
     file = lock = ""
-    home = os.path.realpath(os.path.expanduser("~"))
     above = folder
     while True:
         names = (POLICY_FILE, LOCK_FILE, ".git")
@@ -102,14 +78,11 @@ def _project_file(folder: str) -> tuple[str, str, str]:
         lock = lock or (above if locked else "")
         parent = os.path.dirname(above)
         if root or parent == above:
-            # A repository that holds the home folder, as one of dotfiles does, is no project.
-            is_project = root and not is_below(f"{home}{os.sep}", above)
-            top = above if is_project else os.path.dirname(file) or folder
-            return file, lock or (above if root else folder), top
+            return file, lock or (above if root else folder)
         above = parent
 
 
-def _read(path: str) -> PolicyFile:
+def _read(path: str) -> Rules:
     from skillyard.engine.resources import read_file
     from skillyard.install.policy.rules import parse_policy
 
@@ -150,82 +123,6 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
     return tuple(locked_source(each, signer_in_entry(each.to_json())) for each in skills)
 
 
-def _with_profile(
-    policy: AdmissionPolicy, name: str, files: Sequence[PolicyFile], project: str, top: str
-) -> AdmissionPolicy:
-    """Return the policy with a profile of its files.
-
-    ``project`` is the path of the project's file, if it is among them, ``top`` the real path of
-    the project's folder. Raises SkillIoError.
-    """
-    from skillyard.install.policy.rules import stricter
-
-    parts = [(each.path, each.profiles[name]) for each in files if name in each.profiles]
-    if not parts:
-        raise _unknown(name, files)
-    trusted = [(path, part) for path, part in parts if path != project]
-    own = [root for path, part in trusted for root in _folders(path, part)]
-    scopes = [scope for _, part in trusted for scope in part.scopes]
-    theirs: list[str] = []
-    if not trusted:
-        ((path, part),) = parts
-        _check_project(name, path, part, top)
-        theirs = _folders(path, part)
-        scopes = list(part.scopes)
-    return replace(
-        policy,
-        rules=reduce(stricter, (part.rules for _, part in parts), policy.rules),
-        profile=name,
-        own_roots=tuple(dict.fromkeys(own)),
-        project_roots=tuple(dict.fromkeys(theirs)),
-        scopes=tuple(dict.fromkeys(scopes)),
-    )
-
-
-def _folders(path: str, part: Profile) -> list[str]:
-    """Return the roots of a profile as paths from the folder of its file; ``~`` is the home."""
-    folder = os.path.dirname(path)
-    return [os.path.normpath(os.path.join(folder, os.path.expanduser(root))) for root in part.roots]
-
-
-def _check_project(name: str, path: str, part: Profile, top: str) -> None:
-    for root, folder in zip(part.roots, _folders(path, part), strict=True):
-        real = os.path.realpath(folder)
-        if real != top and not is_below(real, top):
-            raise _outside(name, path, part, f"the root {_shown(root)}")
-    for scope in part.scopes:
-        if scope != "project":
-            raise _outside(name, path, part, f"the scope {scope}")
-
-
-def _outside(name: str, path: str, part: Profile, what: str) -> SkillIoError:
-    error = SkillIoError(
-        f"the profile {_shown(name)} names {what}, which lies outside of the project",
-        path=path,
-        code="policy_invalid",
-        hint=f"remove it, or name it in [profiles.{_shown(name)}] of your own {user_policy_path()}",
-    )
-    error.line = part.line
-    return error
-
-
-def _unknown(name: str, files: Sequence[PolicyFile]) -> SkillIoError:
-    known = sorted({_shown(each) for file in files for each in file.profiles})
-    where = ", ".join(file.path for file in files) or user_policy_path()
-    return SkillIoError(
-        f"there is no profile {_shown(name)}",
-        path=where,
-        code="profile_unknown",
-        hint=f"known profiles: {', '.join(known)}"
-        if known
-        else f"write [profiles.{_shown(name)}] there, or unset {PROFILE_VARIABLE} and --profile",
-    )
-
-
-def _shown(text: str) -> str:
-    return shorten(clean_line(text), 80)
-
-
 class ScopesSection(NamedTuple):
     """The folders of agents that are read."""
 
@@ -236,25 +133,19 @@ class ScopesSection(NamedTuple):
 def library_spec(
     roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
     scopes: str | Iterable[str] = (),
-    *,
-    profile: str | None = None,
 ) -> LibrarySpec:
     """Return the library of a program that works in the current folder, with its policy.
 
-    Without roots those of the profile are meant, else the current folder; without scopes those of
-    the profile, and where no roots are named either, those of ``skillyard.toml``: by default the
-    agent folders of the project and of the user. The scope ``none`` stands for no scope. Raises
-    InvalidInput, and SkillIoError for a policy that cannot be read and an unknown profile.
+    Without roots the current folder is meant, and without scopes those of ``skillyard.toml``: by
+    default the agent folders of the project and of the user. The scope ``none`` stands for no
+    scope. Raises InvalidInput, and SkillIoError for a policy that cannot be read.
     """
-    policy = find_policy(None, profile)
+    policy = find_policy()
     scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
-    if not roots and not scope_names and (policy is None or not policy.profile):
+    if not roots and not scope_names:
         scope_names = read_section("scopes", ScopesSection).read
-    if policy is not None:
-        roots = roots or (*policy.own_roots, *policy.project_roots)
-        scope_names = scope_names or policy.scopes
     paths, names = parse_roots(roots, () if scope_names == (NO_SCOPE,) else scope_names)
-    return LibrarySpec(paths, names, policy=policy, find_policy=find_policy, profile=profile)
+    return LibrarySpec(paths, names, policy=policy, find_policy=find_policy)
 
 
 def load_catalog(
@@ -262,7 +153,6 @@ def load_catalog(
     scopes: str | Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
     index: bool = True,
-    profile: str | None = None,
 ) -> Catalog:
     """Load every skill below the roots.
 
@@ -277,16 +167,14 @@ def load_catalog(
     the skill's file on first access. ``index=False`` reads every file now and writes no
     index. The results are the same.
 
-    Skills that the policy of the current folder refuses are not loaded. ``profile`` names one of
-    its profiles, whose roots and scopes are used where none are given; None reads
-    ``SKILLYARD_PROFILE``.
+    Skills that the policy of the current folder refuses are not loaded.
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
-    SkillIoError for a policy that cannot be read or an unknown profile.
+    SkillIoError for a policy that cannot be read.
     """
     from skillyard.engine.index.indexed_catalog import load_library  # an evaluation ranks nothing
 
-    spec = library_spec(roots, scopes, profile=profile)
+    spec = library_spec(roots, scopes)
     return load_library(spec, progress=progress, index=index)
 
 
@@ -296,10 +184,9 @@ def open_catalog(
     progress: Callable[[int, int], None] | None = None,
     force_scan: bool = False,
     in_parts: bool = True,
-    profile: str | None = None,
 ) -> Catalog:
     """Return the catalog of the roots over its index; see :func:`.indexed_catalog.open_library`."""
     from skillyard.engine.index.indexed_catalog import open_library
 
-    spec = library_spec(roots, scopes, profile=profile)
+    spec = library_spec(roots, scopes)
     return open_library(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)

@@ -104,12 +104,6 @@ def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted({each.strip().lower() for each in patterns}))
 
 
-def _path(text: str) -> str:
-    if "\0" in text:
-        raise InvalidInput("holds a character that no path has")
-    return text
-
-
 _Patterns = Annotated[tuple[SomeText, ...], _normal]
 _Choice = Literal["allow", "deny"]
 
@@ -140,9 +134,8 @@ class _Tags(NamedTuple):
     allowed: _Patterns = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    """The tables of a file, and of a profile."""
+class _Tables(NamedTuple):
+    """The tables of a file."""
 
     sources: _Sources
     licences: _Licences
@@ -154,68 +147,20 @@ class _Tables:
     signatures: SignaturesTable
 
 
-@dataclass(frozen=True, slots=True)
-class _ProfileTables(_Tables):
-    roots: tuple[Annotated[SomeText, _path], ...] = ()
-    scopes: tuple[Literal["user", "project", "system"], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _FileTables(_Tables):
-    profiles: Mapping[str, _ProfileTables] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What one file says of one profile."""
-
-    roots: tuple[str, ...] = ()
-    """As they are written; relative ones begin in the folder of the file."""
-    scopes: tuple[str, ...] = ()
-    rules: Rules = NO_RULES
-    line: int | None = None
-    """Where it begins."""
-
-
-class PolicyFile(NamedTuple):
-    """What one file says."""
-
-    path: str
-    rules: Rules
-    profiles: Mapping[str, Profile]
-
-
-def parse_policy(data: bytes, path: str) -> PolicyFile:
+def parse_policy(data: bytes, path: str) -> Rules:
     """Return what a policy file says. Raises SkillIoError (``policy_invalid``) for any fault."""
     try:
         file = parse_toml(data, path)
-        profiles = file.tables.get("profiles", {})
-        for profile in profiles.values() if isinstance(profiles, dict) else ():
-            if isinstance(profile, dict) and isinstance(profile.get("tags"), list):
-                profile["tags"] = {"allowed": profile["tags"]}
-        tables = read_record(_FileTables, [(file, file.tables)])
+        tables = read_record(_Tables, [(file, file.tables)])
     except SkillIoError as fault:
         fault.code, fault.hint = "policy_invalid", fault.hint or "correct it"
         raise
-    return PolicyFile(
-        path,
-        _rules(tables, file.tables, path),
-        {
-            name: Profile(
-                tuple(dict.fromkeys(each.roots)),
-                tuple(dict.fromkeys(each.scopes)),
-                _rules(each, profiles[name], path),
-                file.line_of(("profiles", name)),
-            )
-            for name, each in tables.profiles.items()
-        },
-    )
+    return _rules(tables, file.tables, path)
 
 
 def _rules(tables: _Tables, given: Mapping[str, Any], path: str) -> Rules:
     """Return the rules of tables; ``given`` has the tables and keys that are in the file."""
-    known = {name: given[name] for name in _Tables.__dataclass_fields__ if name in given}
-    where = {f"{name}.{key}": path for name, members in known.items() for key in members}
+    where = {f"{name}.{key}": path for name, members in given.items() for key in members}
 
     values: dict[str, Any] = signature_rules(tables.signatures, os.path.dirname(path))
     for key, name in _ATTRIBUTES.items():

@@ -30,10 +30,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillyard.base.errors import SkillError
-from skillyard.base.shapes.tools import RESULTS
 from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
-from skillyard.install.policy.library import profile_name
 from skillyard.serve.mcp import extension
 from skillyard.serve.mcp.call import (
     Answer,
@@ -46,7 +44,6 @@ from skillyard.serve.mcp.local_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
     ARGUMENTS,
-    COMPONENTS,
     FIELDS,
     INSTRUCTIONS,
     TOOLS,
@@ -75,7 +72,6 @@ class SkillServer(Server[AppContext]):
         """Serves a context's catalog and sources; the caller closes the context."""
         self._context = context
         self._bus = InMemorySubscriptionBus()
-        self._profile = profile_name(context.options.profile)
         self._tools = tools_of(
             all_tools=context.options.tools == "all", feedback=context.options.feedback
         )
@@ -229,10 +225,7 @@ class SkillServer(Server[AppContext]):
                 raise
             log_failure(self._context.log, failure, error, method=ctx.method, tool=params.name)
             return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
-        profile, structured = self._profile, answer.structured
-        if profile and "profile" in COMPONENTS[RESULTS[params.name].__name__]["properties"]:
-            structured = {**structured, "profile": profile}
-        return _result(answer.text, structuredContent=structured)
+        return _result(answer.text, structuredContent=answer.structured)
 
     async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         """Return the template of the URIs."""

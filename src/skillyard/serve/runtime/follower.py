@@ -201,7 +201,6 @@ class FolderFollower(LibraryFollower):
                 force_scan=True,
                 in_parts=False,
                 progress=report,
-                profile=self._options.profile,
             )
 
         try:

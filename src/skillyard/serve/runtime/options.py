@@ -141,8 +141,6 @@ class ServiceOptions:
     log_format: str = "json"
     """``json``, ``text``, or ``none``: only errors, as text."""
     limits: ServiceLimits = DEFAULT_LIMITS
-    profile: str | None = None
-    """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__

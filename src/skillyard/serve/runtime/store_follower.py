@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 
 from skillyard.base.errors import SkillyardError
 from skillyard.base.shapes.service import StoreState
@@ -48,7 +47,7 @@ class StoreFollower(freshness.LibraryFollower):
             caller=options.caller or None,
             listener=self._on_generation,
             troubled=self._on_failure,
-            policy_now=partial(find_policy, None, options.profile),
+            policy_now=find_policy,
         )
 
     async def current(self) -> Snapshot:

@@ -10,7 +10,6 @@ from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.version import __version__
 from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.engine.ranking.registry import scorer_names
-from skillyard.install.policy.library import profile_name
 from skillyard.serve.http.openapi import document
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
@@ -75,7 +74,6 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
         sources=sources,
         sources_failure=fault or None,
         requests=shapes.Requests(working=context.guard.running, waiting=context.guard.waiting),
-        profile=profile_name(context.options.profile),
     )
     reply = json_reply(encode(document), 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
