@@ -39,8 +39,7 @@ def make(shared: Path, count: int) -> Pool:
     from math import log
 
     from skillyard.engine.bench.runs import read_skills
-    from skillyard.engine.index.bm25f import FIELDS, count_fields
-    from skillyard.engine.index.document_builder import build_document
+    from skillyard.engine.index.document_builder import FIELDS, build_document, count_fields
     from skillyard.engine.index.token_table import bundled_table
 
     rng = random.Random(SEED)

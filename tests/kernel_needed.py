@@ -9,7 +9,6 @@ import sysconfig
 import pytest
 
 from skillyard.engine.index import (
-    bm25f,
     document_builder,
     kernel,
     library,
@@ -37,7 +36,6 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
         segment_searcher,
         segment_writer,
         token_table,
-        bm25f,
     ):
         patch.setattr(module, "KERNEL", None)
     for module in (segment_searcher, library):

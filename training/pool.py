@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 
 from skillyard.engine.analysis import STANDARD
 from skillyard.engine.bench.runs import read_skills
-from skillyard.engine.index.bm25f import FIELDS, K1, B, count_fields
+from skillyard.engine.index.document_builder import FIELDS, K1, B, count_fields
 from skillyard.engine.skill import Skill
 from training.requests import held_out, request_rows
 

@@ -57,11 +57,11 @@ _ROOMS = {
     "Match": "engine.ranking.match",
     "rank": "engine.ranking.match",
     "Index": "engine.ranking.saved_index",
-    "Confidence": "engine.ranking.confidence",
-    "ConfidenceScorer": "engine.ranking.confidence",
-    "KeywordDetector": "engine.ranking.confidence",
-    "PatternMatcher": "engine.ranking.confidence",
-    "evaluate": "engine.ranking.confidence",
+    "Confidence": "engine.ranking.confidence.scorer",
+    "ConfidenceScorer": "engine.ranking.confidence.tool",
+    "KeywordDetector": "engine.ranking.confidence.keywords",
+    "PatternMatcher": "engine.ranking.confidence.patterns",
+    "evaluate": "engine.ranking.confidence.tool",
     "ScorerRanker": "engine.ranking.scorer_ranker",
     "SearchResult": "install.search",
     "SearchService": "install.search",
@@ -187,11 +187,11 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.engine.formats.conventions import parse_instructions as parse_instructions
     from skillyard.base.limits import DEFAULT_LIMITS as DEFAULT_LIMITS, Limits as Limits
     from skillyard.install.policy.library import load_catalog as load_catalog
-    from skillyard.engine.ranking.confidence import (
-        Confidence as Confidence,
+    from skillyard.engine.ranking.confidence.keywords import KeywordDetector as KeywordDetector
+    from skillyard.engine.ranking.confidence.patterns import PatternMatcher as PatternMatcher
+    from skillyard.engine.ranking.confidence.scorer import Confidence as Confidence
+    from skillyard.engine.ranking.confidence.tool import (
         ConfidenceScorer as ConfidenceScorer,
-        KeywordDetector as KeywordDetector,
-        PatternMatcher as PatternMatcher,
         evaluate as evaluate,
     )
     from skillyard.engine.ranking.query import SkillFeedback as SkillFeedback

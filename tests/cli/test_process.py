@@ -121,7 +121,7 @@ UNWANTED = (
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.commands.completion"),
     *("skillyard.cli.plain", "skillyard.cli.views"),
     *(
-        "skillyard.engine.operations.skill_listing",
+        "skillyard.engine.operations.skill_details",
         "skillyard.engine.operations.skill_explanation",
         "skillyard.check.validation",
     ),

@@ -7,14 +7,13 @@ from fractions import Fraction
 
 from skillyard import PatternMatcher
 from skillyard.engine.ranking import relevance
-from skillyard.engine.ranking.confidence import CONFIDENCE
 from skillyard.engine.ranking.confidence.keywords import SATURATION, SOURCES
 from skillyard.engine.ranking.confidence.patterns import (
     AVERAGE_SHARE,
     COVERAGE_FLOOR,
     COVERAGE_SHARE,
 )
-from skillyard.engine.ranking.confidence.scorer import AGREEMENT, SINGLE_SIGNAL
+from skillyard.engine.ranking.confidence.scorer import AGREEMENT, CONFIDENCE, SINGLE_SIGNAL
 from skillyard.engine.ranking.overlap import OVERLAP
 from skillyard.engine.ranking.registry import resolve, scorer_names
 from skillyard.engine.ranking.triggers import TRIGGERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import skillyard as sy
-from skillyard.engine.operations.skill_listing import list_skills
+from skillyard.engine.operations.skill_details import list_skills
 
 PLAIN = (
     *("name", "id", "slug", "title", "description", "path", "places", "scope", "layout", "tags"),

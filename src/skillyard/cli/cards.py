@@ -11,8 +11,7 @@ from skillyard.engine.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ,
 from skillyard.engine.skill import SKILL_FIELDS
 
 if TYPE_CHECKING:
-    from skillyard.engine.operations.skill_details import ShowResult
-    from skillyard.engine.operations.skill_listing import CatalogCard, ListResult
+    from skillyard.engine.operations.skill_details import CatalogCard, ListResult, ShowResult
     from skillyard.engine.skill import Skill, SkillField
     from skillyard.hosts.operations.prompts import HostSummary
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from skillyard.base.arguments import Conversion, set_field
+from skillyard.base.arguments import Conversion, Texts, set_field, text_items
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import normalised_name
@@ -63,9 +63,6 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 def document_id(name: str, content_hash: str) -> str:
     """Return the stable document id: normalised name, hyphen, first 12 hash characters."""
     return f"{normalised_name(name)}-{content_hash[:12]}"
-
-
-Texts: TypeAlias = "Conversion[Iterable[str] | None, tuple[str, ...]]"
 
 
 class SkillField(NamedTuple):
@@ -180,13 +177,7 @@ def _flag(name: str, value: object) -> bool:
 def _texts(name: str, value: object) -> tuple[str, ...]:
     if not value and (value is None or type(value) is tuple):
         return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidInput(f"Skill: {name} must be a list of text")
-    items = tuple(value)
-    if not {str}.issuperset(map(type, items)) and not all(isinstance(t, str) for t in items):
-        raise InvalidInput(f"Skill: {name} must hold text only")
-    # A set has no order of its own; its order in memory must not decide anything.
-    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
+    return text_items(f"Skill: {name}", value)  # type: ignore[arg-type]
 
 
 def _triggers(name: str, value: object) -> Triggers:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard import Skill
 from skillyard.engine.index import kernel, segment_writer
-from skillyard.engine.index.bm25f import kernel_terms
-from skillyard.engine.index.document_builder import build_documents, index_texts
+from skillyard.engine.index.document_builder import build_documents, index_texts, kernel_terms
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from training.table_file import TokenRow, write_table

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.engine.analysis import STANDARD
 from skillyard.engine.analysis.analyzer import TECHNICAL
-from skillyard.engine.index import bm25f, kernel
+from skillyard.engine.index import document_builder, kernel
 from tests.kernel_needed import ABSENT, MAY_SKIP
 from tests.property.strategies import many
 
@@ -50,10 +50,10 @@ _TEXTS = st.one_of(
 @many
 @given(st.lists(_TEXTS, max_size=4))
 def test_counts_and_their_order_are_those_of_the_analyzer(texts: list[str]) -> None:
-    small = bm25f.kernel_terms(3)  # it forgets all the time
+    small = document_builder.kernel_terms(3)  # it forgets all the time
     for text in texts:
         expected = list(STANDARD.counts(text).items())
-        assert list(bm25f.term_counts(text).items()) == expected
+        assert list(document_builder.term_counts(text).items()) == expected
         assert list(small.counts(text).items()) == expected
 
 
@@ -66,4 +66,4 @@ def test_characters_of_every_block_are_taken_alike_alone_and_in_words() -> None:
     codes += [*range(0x600), *range(0x600, sys.maxunicode + 1, 97)]
     for number, code in enumerate(codes):
         text = f"{chr(code)} x{chr(code)}部{chr(codes[number - 1])}"
-        assert bm25f.term_counts(text) == STANDARD.counts(text)
+        assert document_builder.term_counts(text) == STANDARD.counts(text)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from skillyard.check.operations.skill_scan import Scanned, ScanRequest
     from skillyard.check.validation.fixes import FixPlan
     from skillyard.engine.catalog.roots import LibrarySpec
-    from skillyard.engine.operations.skill_details import ShowResult
-    from skillyard.engine.operations.skill_listing import ListResult
+    from skillyard.engine.operations.skill_details import ListResult, ShowResult
 
 
 def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
@@ -34,7 +33,7 @@ def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
 
 
 @view_of(
-    "skillyard.engine.operations.skill_listing:list_skills",
+    "skillyard.engine.operations.skill_details:list_skills",
     "list",
     library(),
     "--tag",

@@ -13,20 +13,18 @@ from skillyard.base.io.processes import shell_command
 from skillyard.base.text import clean_line
 from skillyard.engine.discovery.hosts import expand_pattern, host_roots
 from skillyard.engine.discovery.layout import Root
-from skillyard.engine.discovery.manifests import (
+from skillyard.engine.discovery.plugins import (
+    Plugin,
     Problems,
+    disabled_plugins,
+    installed_plugins,
     mapping_of,
     read_bounded,
     read_manifest,
+    skill_roots,
     text_of,
     texts_of,
     unusable,
-)
-from skillyard.engine.discovery.plugins import (
-    Plugin,
-    disabled_plugins,
-    installed_plugins,
-    skill_roots,
 )
 
 

@@ -26,7 +26,7 @@ _BUILT_IN = {
     "hybrid": "skillyard.engine.ranking.hybrid:HYBRID",
     "overlap": "skillyard.engine.ranking.overlap:OVERLAP",
     "triggers": "skillyard.engine.ranking.triggers:TRIGGERS",
-    "confidence": "skillyard.engine.ranking.confidence:CONFIDENCE",
+    "confidence": "skillyard.engine.ranking.confidence.scorer:CONFIDENCE",
     "relevance": "skillyard.engine.ranking.relevance:RELEVANCE",
 }
 BUILT_IN = tuple(_BUILT_IN)

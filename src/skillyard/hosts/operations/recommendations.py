@@ -10,7 +10,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes.recommendations import Evaluated, Recommendation
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence import evaluate
+from skillyard.engine.ranking.confidence.tool import evaluate
 from skillyard.engine.ranking.match import REQUEST_CHARS
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import KeywordDetector, Skill
-from skillyard.engine.ranking.confidence import KeywordMatch
 from skillyard.engine.ranking.confidence.keywords import KeywordIndex, read_prompt
+from skillyard.engine.ranking.confidence.records import KeywordMatch
 from tests.engine.ranking.confidence.skills import WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each

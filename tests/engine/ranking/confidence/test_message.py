@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.ranking.confidence import Evaluation
+from skillyard.engine.ranking.confidence.records import Evaluation
 from skillyard.engine.ranking.confidence.tool import markdown
 from tests.requirements import requirement
 

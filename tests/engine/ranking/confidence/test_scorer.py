@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Confidence, Explanation, InvalidInput, Query, Skill
-from skillyard.engine.ranking.confidence import CONFIDENCE
+from skillyard.engine.ranking.confidence.scorer import CONFIDENCE
 from tests.engine.ranking.confidence.skills import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each

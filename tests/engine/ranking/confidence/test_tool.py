@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skillyard import Confidence, ConfidenceScorer, InvalidInput, rank
-from skillyard.engine.ranking.confidence import evaluate
+from skillyard.engine.ranking.confidence.tool import evaluate
 from tests.engine.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
 from tests.tables import for_each

@@ -6,7 +6,7 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.sums import stable_sum
-from skillyard.engine.index.bm25f import FieldCounts, count_fields, field_shares
+from skillyard.engine.index.document_builder import FieldCounts, count_fields, field_shares
 from skillyard.engine.ranking.hybrid.calibration import (
     log_odds_parts,
     log_odds_slope,
