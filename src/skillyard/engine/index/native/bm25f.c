@@ -198,7 +198,7 @@ static int read_recipe(Recipe *recipe, PyObject *fields, PyObject *mixing, Py_ss
     return 0;
 }
 
-/* Add the fields up; see skillyard.engine.index.bm25f.impacts. No Python runs meanwhile. */
+/* Add the fields up; see skillyard.engine.index.document_builder. No Python runs meanwhile. */
 static int add_fields(Terms *self, const Recipe *recipe, double b, Work *work)
 {
     int result = 0;
@@ -303,7 +303,7 @@ static int prepare_rows(Terms *self, PyObject *table)
 const char index_text_doc[] = PyDoc_STR(
 "index_text(texts, fields, k1, b, mixing, table)\n"
 "-> (terms, impacts, vector, lengths, first, last)\n\n"
-"What an index holds of a skill's texts; see skillyard.engine.index.bm25f. Impacts are floats of 32\n"
+"What an index holds of a skill's texts; see skillyard.engine.index.document_builder. Impacts are floats of 32\n"
 "bits. With the length of each text in terms come the terms of the first text and of the last.");
 
 PyObject *terms_index_text(PyObject *object, PyObject *arguments)

@@ -862,7 +862,7 @@ static PyMethodDef terms_methods[] = {
 
 PyDoc_STRVAR(terms_doc,
 "Terms(chain, stem, page_of, technical, stops, longest, whole, shortest, most, seed)\n\n"
-"The analyzer's chain with what it remembers; see skillyard.engine.index.bm25f.");
+"The analyzer's chain with what it remembers; see skillyard.engine.index.document_builder.");
 
 static PyType_Slot terms_hash_slots[] = {
     {Py_tp_new, terms_new},
