@@ -63,9 +63,6 @@ def case(
         "comparison": f"{first}/{second}",
         "condition_a": first,
         "condition_b": second,
-        "size_tier": "small",
-        "body_bytes": 4000,
-        "condition_sizes": {arm: dict(_SIZES.get(arm, _SIZES["full"])) for arm in arms},
         "scores": {first: one, second: other},
         "improvement": round(one - other, 4),
         "winner": judged[0]["winner"] if same else "tie",
@@ -78,15 +75,6 @@ def case(
         "errors": [],
         "skipped": None,
     }
-
-
-_SIZES = {
-    "baseline": {"bytes": 0, "tokens_estimated": 0, "raw_bytes": 0},
-    "summary": {"bytes": 400, "tokens_estimated": 100, "raw_bytes": 350},
-    "full": {"bytes": 4000, "tokens_estimated": 1000, "raw_bytes": 3950},
-    "enhanced": {"bytes": 4000, "tokens_estimated": 1000, "raw_bytes": 3950},
-    "full_siblings": {"bytes": 12000, "tokens_estimated": 3000, "raw_bytes": 11900},
-}
 
 
 def _winner(arms: tuple[str, str], one: float, other: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from skillyard.evals.statistics.verdicts import (
 )
 
 _ARMS = ("baseline", "summary", "old", "full", "enhanced", "full_siblings")
+"""By the text that they put in, the smallest first."""
 _WORST = 3
 """Prompts that are named."""
 _WHOLE = ("full", "enhanced")
@@ -77,7 +77,6 @@ def analyse_pairs(
     overall = _pool(list(skills.values()), margin)
     summary = {name: _entry(group) for name, group in skills.items()}
     for name, group in skills.items():
-        summary[name] |= {key: group.cases[0].get(key) for key in ("size_tier", "body_bytes")}
         summary[name]["worst_prompts"] = _worst_prompts(group)
     summary[OVERALL] = _entry(overall)
     trust = judge_trust(overall.cases, overall.all_pairs)
@@ -140,7 +139,6 @@ def _entry(group: _Group) -> dict[str, Any]:
         case.get("judged") is False and not case.get("errors") and not case.get("skipped")
         for case in group.cases
     )
-    conditions = _conditions(group)
     return {
         "mean": headline.mean if headline else None,
         "stddev": headline.stddev if headline else None,
@@ -149,43 +147,28 @@ def _entry(group: _Group) -> dict[str, Any]:
         "skipped": skipped,
         "lost": dict(sorted(Counter(arm for case in lost for arm in case["lost"]).items())),
         "word": headline.word if headline else NOT_ENOUGH,
-        "recommended_level": _recommended(group.comparisons, conditions),
+        "recommended_level": _recommended(group.comparisons),
         "comparisons": {name: each.to_dict() for name, each in group.comparisons.items()},
-        "conditions": conditions,
+        "conditions": _conditions(group.all_pairs),
     }
 
 
-def _conditions(group: _Group) -> dict[str, dict[str, Any]]:
-    """Return of each arm its size, mean over skills, and its score, mean over prompts."""
-    sizes: dict[str, dict[str, Mapping[str, int]]] = {}
-    for case in group.cases:
-        for arm, size in (case.get("condition_sizes") or {}).items():
-            sizes.setdefault(arm, {}).setdefault(case["skill_name"], size)
+def _conditions(pairs: Iterable[JudgedPair]) -> dict[str, dict[str, Any]]:
+    """Return the score of each arm, mean over prompts."""
     scores: dict[str, dict[PromptId, list[float]]] = {}
-    for pair in group.all_pairs:
+    for pair in pairs:
         for arm, score in zip((pair.first, pair.second), pair.scores, strict=True):
             scores.setdefault(arm, {}).setdefault(pair.unit, []).append(score)
     return {
         arm: {
-            **{key: _mean_size(sizes.get(arm, {}), key) for key in ("bytes", "tokens_estimated")},
-            "mean_score": fmean(map(fmean, scores[arm].values())) if arm in scores else None,
-            "n": sum(map(len, scores.get(arm, {}).values())),
+            "mean_score": fmean(map(fmean, scores[arm].values())),
+            "n": sum(map(len, scores[arm].values())),
         }
-        for arm in sorted({*sizes, *scores}, key=lambda arm: place_in(_ARMS, arm))
+        for arm in sorted(scores, key=lambda arm: place_in(_ARMS, arm))
     }
 
 
-def _mean_size(sizes: Mapping[str, Mapping[str, int]], key: str) -> float | None:
-    """Return the mean, as a whole number where it is one."""
-    if not sizes:
-        return None
-    mean = sum(size[key] for size in sizes.values()) / len(sizes)
-    return int(mean) if mean.is_integer() else mean
-
-
-def _recommended(
-    comparisons: Mapping[str, ArmComparison], conditions: Mapping[str, Mapping[str, Any]]
-) -> str | None:
+def _recommended(comparisons: Mapping[str, ArmComparison]) -> str | None:
     """Return the smallest arm that is shown to be enough; None while that is not decided.
 
     An arm is enough if it is shown to be at most the margin below the full skill. The full skill is
@@ -193,14 +176,9 @@ def _recommended(
     open may be enough as well, so it leaves the question open only where no other arm is enough.
     """
     against = {each.second: each for each in comparisons.values() if each.first in _WHOLE}
-
-    def size(arm: str) -> tuple[float, tuple[int, str]]:
-        tokens = conditions[arm]["tokens_estimated"]
-        return inf if tokens is None else tokens, place_in(_ARMS, arm)
-
     enough = [arm for arm, comparison in against.items() if comparison.enough]
     if enough:
-        return min(enough, key=size)
+        return min(enough, key=lambda arm: place_in(_ARMS, arm))
     if against and all(comparison.word == BETTER for comparison in against.values()):
         return next(iter(against.values())).first
     return None
