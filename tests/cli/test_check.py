@@ -10,8 +10,9 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.making import write
 
-MESSY = "---\nname: pencil\ndescription: Use: now.\n---\nSee [a](gone.md).\n"
-FIXED = MESSY.replace("Use: now.", "'Use: now.'")
+TEXT = "Use when: pencils are blunt and dull."
+MESSY = f"---\nname: pencil\ndescription: {TEXT}\n---\nSee [a](gone.md).\n"
+FIXED = MESSY.replace(TEXT, f"'{TEXT}'")
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_fix_says_what_it_changed_and_checks_what_is_left(run: Run, folder: Path
 def test_diff_shows_and_writes_nothing(run: Run, folder: Path) -> None:
     answer = run("check", "lib", "--diff")
     assert answer.code == 1
-    assert "-description: Use: now.\n+description: 'Use: now.'\n" in answer.out
+    assert f"-description: {TEXT}\n+description: '{TEXT}'\n" in answer.out
     assert answer.err == "1 fixable in 1 file: run with --fix instead\n"
     assert (folder / "lib/pencil/SKILL.md").read_text() == MESSY
     run("check", "lib", "--fix")

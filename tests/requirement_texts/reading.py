@@ -161,4 +161,6 @@ validate:unknown-profile | spec/style §4.3
     A wrong profile name is an error that lists the known ones.
 validate:author-guidance | rulings: author guidance
     Duplicate triggers, generic patterns and confusable descriptions are found, each with a hint.
+validate:descriptions | issue 36 §2
+    A description says what and when, in the third person; a file that is named is there.
 """

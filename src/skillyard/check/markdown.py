@@ -34,10 +34,11 @@ def fences(text: str) -> list[Fence]:
     return blocks
 
 
-def prose_lines(text: str) -> list[str]:
+def prose_lines(text: str, *, keeps_spans: bool = False) -> list[str]:
     """Return the lines of a text without its code; those of code blocks are blank."""
     pieces, at = [], 0
     for fence in fences(text):
         pieces += [text[at : fence.start], "\n" * text.count("\n", fence.start, fence.end)]
         at = fence.end
-    return _SPAN.sub(" ", "".join([*pieces, text[at:]])).split("\n")
+    prose = "".join([*pieces, text[at:]])
+    return (prose if keeps_spans else _SPAN.sub(" ", prose)).split("\n")

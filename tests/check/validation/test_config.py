@@ -13,8 +13,10 @@ from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
 
 FILES = {
-    "skills/pencil/SKILL.md": text(description="Sharpens.", body="See [a](gone.md)."),
-    "skills/legacy/pen/SKILL.md": text("pen", "Writes in ink.", body="See [a](gone.md)."),
+    "skills/pencil/SKILL.md": text(body="See [a](gone.md)."),
+    "skills/legacy/pen/SKILL.md": text(
+        "pen", "Writes letters in ink. Use for paper.", body="See [a](gone.md)."
+    ),
 }
 
 
@@ -33,7 +35,7 @@ def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) ->
     skills = _configured(
         tmp_path, '[check.severity]\nreference_missing = "error"\ntrailing_blanks = "info"\n'
     )
-    tree(tmp_path, {"skills/pencil/SKILL.md": "---\nname: pencil\ndescription: x  \n---\nb\n"})
+    tree(tmp_path, {"skills/pencil/SKILL.md": text(description="Use for blunt pencil tips.  ")})
     found = sy.validate(skills, config=find_check_config(skills))
     assert [(each.code, each.severity) for each in found] == [
         ("reference_missing", "error"),

@@ -29,7 +29,11 @@ MENDED = [
     ("trailing_blanks", "---\nname: pencil \ndescription: x\t\n---\nb \n", f"{HEAD}---\nb \n"),
     ("hidden_character", f"{HEAD}tags: [a\u200bb]\n---\nb\n", f"{HEAD}tags: [ab]\n---\nb\n"),
     ("yaml_invalid", f"{HEAD}tags:\n\t- a\n---\nb\n", f"{HEAD}tags:\n  - a\n---\nb\n"),
-    ("yaml_repaired", text(description="Use: now."), text(description="'Use: now.'")),
+    (
+        "yaml_repaired",
+        text(description="Use when: pencils are blunt and dull."),
+        text(description="'Use when: pencils are blunt and dull.'"),
+    ),
     ("field_alias", f"{HEAD}allowed_tools: A B\n---\nb\n", f"{HEAD}allowed-tools: A B\n---\nb\n"),
     ("name_dir_mismatch", text("Pencil"), text("pencil")),
     ("name_dir_mismatch", text('"PENCIL"'), text('"pencil"')),
@@ -147,8 +151,8 @@ def _said(skill: Skill, renamed: bool) -> dict[str, object]:
 
 # Files.
 
-MESSY = "\ufeff---\nname: Pencil\ndescription: Use: now.\n---\nb\n"
-CLEAN = "---\nname: pencil\ndescription: 'Use: now.'\n---\nb\n"
+MESSY = "\ufeff---\nname: Pencil\ndescription: Use when: pencils are blunt and dull.\n---\nb\n"
+CLEAN = "---\nname: pencil\ndescription: 'Use when: pencils are blunt and dull.'\n---\nb\n"
 
 
 def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path) -> None:
@@ -172,8 +176,8 @@ def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path
 def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY})
     checked, (plan,) = check_paths([str(root)])
-    assert "\n-description: Use: now.\n" in plan.diff()
-    assert "\n+description: 'Use: now.'\n" in plan.diff()
+    assert "\n-description: Use when: pencils are blunt and dull.\n" in plan.diff()
+    assert "\n+description: 'Use when: pencils are blunt and dull.'\n" in plan.diff()
     assert (root / "pencil/SKILL.md").read_bytes() == MESSY.encode()
     assert checked.fixable == 3
 

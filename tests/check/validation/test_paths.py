@@ -16,7 +16,10 @@ from tests.tables import for_each
 def test_a_skill_a_file_and_a_root_give_the_same_finding(tmp_path: Path) -> None:
     root = tree(
         tmp_path,
-        {"lib/crayon/SKILL.md": text("pencil"), "lib/good/SKILL.md": text("good", "Other.")},
+        {
+            "lib/crayon/SKILL.md": text("pencil"),
+            "lib/good/SKILL.md": text("good", "Cleans erasers. Use for dirty paper."),
+        },
     )
     path = root / "lib/crayon/SKILL.md"
     for profile in PROFILES:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import skillyard as sy
 from skillyard import Diagnostic
-from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.codes import PROFILES, RULES
 from skillyard.check.validation.file_rules import FILE_RULES
 from tests.check.validation.skill_files import BODY, codes, text, tree
+from tests.requirements import requirement
 from tests.tables import for_each
 
 Files = Mapping[str, str]
@@ -92,6 +93,20 @@ SAMPLES = (
         _one(text(description="x" * 1024)),
         3,
     ),
+    Sample("description_vague", _one(text(description="Helps with pencils")), _GOOD, 3),
+    Sample("description_vague", _one(text("good-pencil", "Good pencil.")), _GOOD, 3),
+    Sample(
+        "description_without_when",
+        _one(text(description="Sharpens pencils to a given angle.")),
+        _one(text(description="Sharpens.", extra="disable-model-invocation: true\n")),
+        3,
+    ),
+    Sample(
+        "description_person",
+        _one(text(description="I can sharpen pencils. Use for blunt pencils.")),
+        _one(text(description='Sharpens pencils. Use for "I can write no more", "You are blunt".')),
+        3,
+    ),
     Sample("unexpected_fields", _extra("licence: MIT"), _extra("license: MIT"), 4),
     Sample("field_alias", _extra("allowed_tools: Read"), _extra("allowed-tools: Read"), 4),
     Sample("extension_fields", _extra("tags: [wood]"), _extra("metadata: {tags: wood}"), 4),
@@ -140,7 +155,19 @@ SAMPLES = (
     Sample(
         "reference_missing",
         _body("Read `references/gone.md`.", references__guide=""),
-        _body("Read `references/guide.md`, `scripts/gone.py` of yours.", references__guide=""),
+        _body("Read `references/guide.md`. Write `scripts/gone.py`.", references__guide=""),
+        6,
+    ),
+    Sample(
+        "reference_missing",
+        _body("Then run:\n\n```\nscripts/gone.py in.txt\n```", scripts__other=""),
+        _body("```\ntouch references/gone.md\nscripts/gone.py\n```\nFor example `assets/a.png`."),
+        9,
+    ),
+    Sample(
+        "reference_missing",
+        _body("Read `templates/gone.md`."),
+        _body("That is `references/gone.md` of the other skill, or `assets/your-logo.png`."),
         6,
     ),
     Sample(
@@ -235,3 +262,37 @@ def test_a_link_below_the_folder_is_not_followed_to_see_what_is_there(tmp_path: 
 def test_a_body_made_to_be_slow_costs_no_more_than_its_length(body: str, tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": text(body=body), "pencil/scripts/a.py": ""})
     assert codes(sy.validate(root / "pencil"), "error") == []
+
+
+@requirement("validate:descriptions")
+def test_a_vague_description_is_a_warning_in_every_profile_with_an_example_of_the_body(
+    tmp_path: Path,
+) -> None:
+    body = (
+        "# Database migrations\n\n## Overview\n\n```\n# Not this\n```\n\n## Roll a Migration Back\n"
+    )
+    root = tree(tmp_path, _one(text(description="Helps with migrations", body=body)))
+    for profile in PROFILES:
+        (found,) = [e for e in sy.validate(root, profile) if e.code == "description_vague"]
+        assert found.severity == "warning"
+    assert "'Database migrations: roll a migration back. Use when" in found.hint
+    plain = tree(tmp_path / "plain", _one(text(description="Helps with migrations", body="Move.")))
+    (found,) = sy.validate(plain)
+    assert "Fills in PDF forms" in found.hint
+
+
+@requirement("validate:descriptions")
+def test_a_file_of_the_repository_above_is_there(tmp_path: Path) -> None:
+    content = text(body="Run `scripts/build.py`, then `scripts/gone.py`.")
+    tree(tmp_path, {"scripts/build.py": "", "skills/pencil/SKILL.md": content})
+    (found,) = sy.validate(tmp_path / "skills/pencil")
+    assert found.message == "the file 'scripts/gone.py' is named and not there"
+
+
+@requirement("validate:descriptions")
+def test_fields_in_a_form_that_is_not_read_say_where_their_values_belong(tmp_path: Path) -> None:
+    fields = "trigger: sharpen this\nrequires: {mcp: [postgres]}\n"
+    found = sy.validate(tree(tmp_path, _one(text(extra=fields))))
+    assert codes(found) == ["not_boolean", "requires_unread"]
+    assert "`triggers:`" in found[0].hint
+    assert "`mcp__server__tool`" in found[1].hint

@@ -19,6 +19,12 @@ from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.descriptions import (
+    description_from,
+    is_vague,
+    person_of,
+    says_when,
+)
 from skillyard.check.validation.view import TextPlace, View, quote, text_of
 from skillyard.engine.formats.yaml_guard import plain_value
 from skillyard.engine.skill import SKILL_FIELDS
@@ -48,7 +54,8 @@ _MAX_LINES = 500
 _MAX_TOKENS = 5_000
 _BYTES_PER_TOKEN = 4  # the same estimate as that of the budgets in context/
 _MAX_DEPTH = 2  # references/guide.md: one folder and a file
-_BUNDLED = ("scripts", "references", "assets")
+_ABOVE = tuple([os.pardir] * levels for levels in range(1, 5))
+_WHEN_FIELDS = ("triggers", "trigger_keywords", "when_to_use")
 _PARENTHESES = re.compile(r"\([^()]*+\)")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -161,6 +168,37 @@ def _oasis_id_not_slug(view: View) -> Violations:
         yield Violation(f"the id {quote(slug)} is no slug", view.line("id"), slug[:80])
 
 
+def _description_vague(view: View) -> Violations:
+    if _is_judged(view) and is_vague(view.description or "", view.name or ""):
+        yield _at_description(view, "the description has next to no word that a request may have")
+
+
+def _description_without_when(view: View) -> Violations:
+    text = view.description or ""
+    says = says_when(text) or any(map(view.node, _WHEN_FIELDS))
+    if _is_judged(view) and not (says or is_vague(text, view.name or "")):
+        yield _at_description(view, "the description does not say when to use the skill")
+
+
+def _is_judged(view: View) -> bool:
+    """True for a skill with a description by which it may be chosen: not only its user calls it."""
+    manual = map(view.text, ("trigger", "disable-model-invocation"))
+    return bool(view.description) and not any(str(each).lower() == "true" for each in manual)
+
+
+def _description_person(view: View) -> Violations:
+    person = person_of(view.description or "")
+    if person:
+        message = f"the description is not in the third person: {quote(person)}"
+        yield Violation(message, view.line("description"), person)
+
+
+def _at_description(view: View, message: str) -> Violation:
+    example = description_from(view.body)
+    hint = f"say what it does and when to use it, for example {quote(example, 250)}"
+    return Violation(message, view.line("description"), hint=hint if example else "")
+
+
 def _unexpected_fields(view: View) -> Violations:
     for field in view.fields[0]:
         if field not in _KNOWN:
@@ -265,12 +303,15 @@ def _at(view: View, place: TextPlace, message: str) -> Violation:
 
 
 def _named_files(view: View) -> Iterator[TextPlace]:
-    """Yield paths in the body below a bundled folder that exists. Others are of another project."""
-    if not any(f"{folder}/" in view.body for folder in _BUNDLED):
-        return
-    folders = {folder for folder in _BUNDLED if os.path.isdir(os.path.join(view.directory, folder))}
-    if folders:
-        yield from (p for p in view.named_paths() if p.text.partition("/")[0] in folders)
+    """Yield paths in the body that are the skill's own: not those of a repository or plugin above.
+
+    In code blocks only those below a folder that the skill has: others may be of any project.
+    """
+    for place, is_code in view.named_paths():
+        own = os.path.join(view.directory, place.text.partition("/")[0])
+        above = (os.path.join(view.directory, *up, place.text) for up in _ABOVE)
+        if (os.path.isdir(own) or not is_code) and not any(map(os.path.lexists, above)):
+            yield place
 
 
 def _relative_path(target: str) -> str:

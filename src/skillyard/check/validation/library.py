@@ -19,6 +19,7 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.lookalikes import look_alike_pairs
 from skillyard.base.text import plural
 from skillyard.check.validation.codes import DEFAULT_PROFILE, RULES
+from skillyard.check.validation.descriptions import words
 from skillyard.check.validation.view import quote, view_of
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.requirements import RequirementChecker
@@ -36,14 +37,6 @@ _THRESHOLD = 0.8
 _MIN_WORDS = 4
 """Shorter descriptions are only compared for equality: a single word would decide."""
 _MAX_COMPARED = 64
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
-# Function words, and the words of "Use this skill when the user asks".
-_FUNCTION_TEXT = """
-a an and any are as at be by can for from has if in into is it its of on or that the their them
-then they this to up use used user users using want wants was when where which with you your skill
-asks needs
-"""
-_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 
 
 def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> list[Diagnostic]:
@@ -172,7 +165,7 @@ def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     of the first ``n - ceil(t·n) + 1`` by rarity). A set is compared with at most ``_MAX_COMPARED``
     others, those with its rarest words first: that keeps the time linear in the number of skills.
     """
-    sets = [_words(skill.description) for skill in skills]
+    sets = [words(skill.description) for skill in skills]
     counts = Counter(word for each in sets for word in each)
     first_of: dict[frozenset[str], int] = {}
     postings: dict[str, list[int]] = defaultdict(list)
@@ -195,20 +188,6 @@ def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
             of = _describe(skills[nearest])
             message = f"the description shares {share} of its words with that of {of}"
             yield _finding("descriptions_confusable", skills[number], message, "description")
-
-
-def _words(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case, without function words.
-
-    Chinese, Japanese and Korean text is split into character bigrams.
-    """
-    terms: set[str] = set()
-    for word in _WORD.findall(text.casefold()):
-        if word.isascii() or not _CJK.search(word):
-            terms.add(word)
-        else:
-            terms.update(word[at : at + 2] for at in range(len(word) - 1))
-    return frozenset(terms - _FUNCTION_WORDS)
 
 
 def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -42,9 +42,21 @@ _LINK = re.compile(r"\]\(((?:[^()\n]|\([^()\n]{0,400}\)){0,400}+)\)")
 _NO_FILE = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]{1,31}:|//", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
 _PATH = re.compile(
-    r"(?<![^\s`'\"(=])(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}+(?![*<{$\[…])"
+    r"(?<![^\s`'\"(=])(?:scripts|references|assets|examples|templates|resources)/"
+    r"[A-Za-z0-9_./-]{1,200}+(?![*<{$\[…]|:\d)"
 )
 """A path of a bundled file in running text, in code or in a command."""
+_NO_FILE_BEFORE = re.compile(
+    r"\bexamples?\*{0,2}:|\be\.g\.|\bfor\s(?:example|instance)\b|\bsuch\sas\b"
+    r"|>\s{0,2}\Z|(?:-o|--out\w{0,8})[ =]\Z|['’]s\s{1,2}[`\"]?\Z"
+    r"|\b(?:touch|mkdir|tee|cp|mv|create|write|save)\b",
+    re.IGNORECASE,
+)
+"""Stands before a path that is an example, that is written, or that is of another skill."""
+_OTHERS = re.compile(r"\b(?:skill|plugin)\b(?!\.)", re.IGNORECASE)
+"""Stands near a path that may be of another skill, or of one that is to be written."""
+_PLACE_NAME = re.compile(r"\b(?:your|my)[-_]|name\.|\b(?:foo|bar|example)\.", re.IGNORECASE)
+"""Is in a path that stands for any."""
 
 
 class TextPlace(NamedTuple):
@@ -130,13 +142,26 @@ class View:
         lines = prose_lines(self.body) if "<!--" in self.body else []
         return [number for number, line in enumerate(lines) if "<!--" in line]
 
-    def named_paths(self) -> Iterator[TextPlace]:
-        """Yield every file path below scripts/, references/ or assets/ in the body."""
-        for number, line in enumerate(self.body.split("\n")):
+    def named_paths(self) -> Iterator[tuple[TextPlace, bool]]:
+        """Yield every file that the body names below scripts/, references/ and such folders.
+
+        And whether it stands in a code block. Examples, and what a command writes, are left out.
+        """
+        prose = prose_lines(self.body, keeps_spans=True)
+        lines = self.body.split("\n")
+        for number, (above, line) in enumerate(pairwise(["", *lines])):
             for match in _PATH.finditer(line):
                 path = match[0].rstrip(".-")
-                if "." in path.rsplit("/", 1)[-1]:
-                    yield TextPlace(path, number)
+                start, end = match.span()
+                before = f"{above[-80:]}\n{line[max(0, start - 1_000) : start]}"
+                near = f"{before[-60:]} {line[end : end + 60]}"
+                is_example = (
+                    _NO_FILE_BEFORE.search(before)
+                    or _OTHERS.search(near)
+                    or _PLACE_NAME.search(path)
+                )
+                if "." in path.rsplit("/", 1)[-1] and not is_example:
+                    yield TextPlace(path, number), match[0] not in prose[number]
 
     @property
     def directory(self) -> str:
@@ -229,6 +254,6 @@ def view_of_file(candidate: Candidate) -> View | None:
     return View(path, kind, name, description, fenced.block, fenced.body)
 
 
-def quote(text: str) -> str:
+def quote(text: str, limit: int = _MAX_QUOTED_CHARS) -> str:
     """Return untrusted text cleaned, shortened and quoted, for a message."""
-    return f"'{shorten(clean_line(text), _MAX_QUOTED_CHARS)}'"
+    return f"'{shorten(clean_line(text), limit)}'"

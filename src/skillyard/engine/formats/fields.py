@@ -201,7 +201,8 @@ class Fields:
                 word = str(value).lower()
                 self._warn(field, "not_boolean", f"{field} is read as {word}", f"write `{word}`")
                 return value
-        self._refuse_or_warn(field, "not_boolean", "is not true or false", f"write `{field}: true`")
+        hint = _TRIGGER_HINT if field == "trigger" else f"write `{field}: true`"
+        self._refuse_or_warn(field, "not_boolean", "is not true or false", hint)
         return None
 
     def is_integer(self, field: str) -> bool:
@@ -304,6 +305,9 @@ class Fields:
         )
 
 
+_TRIGGER_HINT = (
+    "write phrases as a list under `triggers:`; `trigger: true` means that only @name calls it"
+)
 _REQUIRED_HINTS = {
     "name": "add a line such as `name: my-skill`",
     "description": "add a line such as `description: What the skill does and when to use it.`",
@@ -313,6 +317,8 @@ _REQUIRED_HINTS = {
 _KINDS = {"skills": "skill", "tools": "tool", "programs": "program"}
 KEYS = (*_KINDS, "all", "any")
 """The keys of both mappings that hold lists of names."""
+_REQUIRES_HINT = "write `requires:` with the lists `skills`, `tools` and `programs`"
+_MCP_HINT = "list the tools of the server under `tools`, such as `mcp__server__tool`"
 _SEPARATOR = re.compile(r"[,\s]+")
 _AROUND_SIGN = re.compile(r"\s*>=\s*")
 
@@ -333,7 +339,8 @@ def _entries(fields: Fields) -> Iterator[str]:
             continue
         for name in node:
             if name not in _KINDS:
-                _unread(fields, key, f"requires has no key {name[:60]!r}")
+                hint = _MCP_HINT if name.startswith("mcp") else _REQUIRES_HINT
+                _unread(fields, key, f"requires has no key {name[:60]!r}", hint)
         lists = fields.within(key, node)
         for name, kind in _KINDS.items():
             yield from (f"{kind}:{entry}" for entry in _names(lists, name))
@@ -352,6 +359,5 @@ def _join_version(entry: str) -> str:
     return _AROUND_SIGN.sub(">=", entry)
 
 
-def _unread(fields: Fields, key: str, message: str) -> None:
-    hint = "write `requires:` with the lists `skills`, `tools` and `programs`"
+def _unread(fields: Fields, key: str, message: str, hint: str = _REQUIRES_HINT) -> None:
     fields.warn(key, "requires_unread", f"{message}: it is ignored", hint, "warning")
