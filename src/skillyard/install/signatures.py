@@ -22,33 +22,18 @@ from skillyard.engine.resources import read_file
 from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lockfile import Json, LockedSkill
 from skillyard.install.policy.rules import SIGNER_KEY, CertificateSigner, signer_in_entry
-from skillyard.install.sources.protocol import ArchiveBundle
-from skillyard.install.sources.well_known import MAX_BUNDLE_BYTES
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
-    from sigstore.models import Bundle
     from sigstore.verify import Verifier
 
 
+MAX_BUNDLE_BYTES = 1 << 20
+"""A bundle of 512 files has about 150 KB."""
 _MAX_ROOT_BYTES = 4 << 20
 _ISSUER = "1.3.6.1.4.1.57264.1.8"
 """The extension of a certificate of Fulcio with the OpenID Connect issuer."""
 _OTHER_NAME = "1.3.6.1.4.1.57264.1.7"
-
-
-def verify_archive(bundle: ArchiveBundle, trust_roots: Iterable[str]) -> CertificateSigner:
-    """Return who signed an archive. Raises SignatureInvalid, InstallRefused, SkillIoError."""
-    _check_installed()
-    from sigstore.hashes import Hashed
-    from sigstore_models.common.v1 import HashAlgorithm
-
-    digest = Hashed(algorithm=HashAlgorithm.SHA2_256, digest=bundle.digest)
-
-    def verify(verifier: Verifier, content: Bundle, any_signer: Any) -> None:
-        verifier.verify_artifact(digest, content, any_signer)
-
-    return _verify(bundle.data, trust_roots, verify)
 
 
 def verify_folder(files: Mapping[str, bytes], trust_roots: Iterable[str]) -> CertificateSigner:
@@ -57,40 +42,15 @@ def verify_folder(files: Mapping[str, bytes], trust_roots: Iterable[str]) -> Cer
     Raises SignatureInvalid, also where the bundle does not list each of them; InstallRefused
     without the extra; SkillIoError for a trust root.
     """
-    _check_installed()
-
-    def verify(verifier: Verifier, content: Bundle, any_signer: Any) -> None:
-        kind, payload = verifier.verify_dsse(content, any_signer)
-        if kind != PAYLOAD_TYPE:
-            raise SignatureInvalid(f"it signs a payload of the type {kind!r}, not {PAYLOAD_TYPE}")
-        check_files_signed(payload, files)
-
-    return _verify(files[FOLDER_BUNDLE], trust_roots, verify)
-
-
-def _check_installed() -> None:
-    """Raise InstallRefused where the extra is missing: nothing is verified then."""
     try:
-        import sigstore.verify  # noqa: F401
+        from sigstore.models import Bundle
     except ImportError:
         raise InstallRefused(
             "signatures cannot be verified: sigstore is not installed",
             code="signature_unchecked",
             hint=f"install it: {install_command('sigstore')}",
         ) from None
-
-
-class _AnySigner:
-    """Accepts each certificate: the policy decides on the signer that it names."""
-
-    def verify(self, cert: Certificate) -> None:
-        """Accept a certificate."""
-
-
-def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> CertificateSigner:
-    """Return the signer of a bundle that verifies by one of the trust roots."""
-    from sigstore.models import Bundle
-
+    data = files[FOLDER_BUNDLE]
     if len(data) > MAX_BUNDLE_BYTES:
         raise SignatureInvalid(f"it has more than {MAX_BUNDLE_BYTES:,} bytes")
     verifiers = [(root, _verifier(root)) for root in trust_roots]
@@ -102,7 +62,12 @@ def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> Certificate
     failure = SignatureInvalid("there is no trust root")
     for root, verifier in verifiers:
         try:
-            verify(verifier, content, _AnySigner())
+            kind, payload = verifier.verify_dsse(content, _AnySigner())
+            if kind != PAYLOAD_TYPE:
+                raise SignatureInvalid(
+                    f"it signs a payload of the type {kind!r}, no {PAYLOAD_TYPE}"
+                )
+            check_files_signed(payload, files)
             identity, issuer = _signer_of(content.signing_certificate)
             return CertificateSigner(identity, issuer, root)
         except SignatureInvalid as error:
@@ -110,6 +75,13 @@ def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> Certificate
         except Exception as error:  # noqa: BLE001 - hostile bytes: whatever fails verifies nothing
             failure = SignatureInvalid(str(error) or type(error).__name__)
     raise failure
+
+
+class _AnySigner:
+    """Accepts each certificate: the policy decides on the signer that it names."""
+
+    def verify(self, cert: Certificate) -> None:
+        """Accept a certificate."""
 
 
 def _signer_of(certificate: Certificate) -> tuple[str, str]:

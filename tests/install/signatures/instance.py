@@ -70,38 +70,6 @@ class SigstoreInstance:
             "ctlogs": [_log("https://ct.test", self._ct_key, period)],
         }
 
-    def sign(
-        self,
-        data: bytes,
-        identity: str = WORKFLOW,
-        issuer: str = ISSUER,
-        *,
-        late: timedelta = timedelta(0),
-    ) -> dict[str, Any]:
-        """Return a bundle that signs ``data``; it is logged ``late`` after the certificate."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._certificate(key, identity, issuer)
-        signature = key.sign(data, ec.ECDSA(hashes.SHA256()))
-        digest = hashlib.sha256(data)
-        body = {
-            "apiVersion": "0.0.1",
-            "kind": "hashedrekord",
-            "spec": {
-                "data": {"hash": {"algorithm": "sha256", "value": digest.hexdigest()}},
-                "signature": {
-                    "content": _text(signature),
-                    "publicKey": {"content": _text(certificate.public_bytes(Encoding.PEM))},
-                },
-            },
-        }
-        return {
-            **self._bundle(certificate, body, late),
-            "messageSignature": {
-                "messageDigest": {"algorithm": "SHA2_256", "digest": _text(digest.digest())},
-                "signature": _text(signature),
-            },
-        }
-
     def sign_statement(
         self,
         statement: bytes,
@@ -109,8 +77,9 @@ class SigstoreInstance:
         issuer: str = ISSUER,
         *,
         kind: str = "application/vnd.in-toto+json",
+        late: timedelta = timedelta(0),
     ) -> dict[str, Any]:
-        """Return a bundle with a statement in a DSSE envelope."""
+        """Return a bundle with a statement; it is logged ``late`` after the certificate."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = self._certificate(key, identity, issuer)
         framed = f"DSSEv1 {len(kind)} {kind} {len(statement)} ".encode() + statement
@@ -134,7 +103,7 @@ class SigstoreInstance:
                 ],
             },
         }
-        return {**self._bundle(certificate, body, timedelta(0)), "dsseEnvelope": envelope}
+        return {**self._bundle(certificate, body, late), "dsseEnvelope": envelope}
 
     def sign_files(
         self, files: Mapping[str, bytes], identity: str = WORKFLOW, issuer: str = ISSUER

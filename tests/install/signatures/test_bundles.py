@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 import socket
@@ -21,12 +20,10 @@ from skillyard import SkillIoError
 from skillyard.install.policy.rules import CertificateSigner
 from skillyard.install.signatures import (
     FOLDER_BUNDLE,
+    MAX_BUNDLE_BYTES,
     SignatureInvalid,
-    verify_archive,
     verify_folder,
 )
-from skillyard.install.sources.protocol import ArchiveBundle
-from skillyard.install.sources.well_known import MAX_BUNDLE_BYTES
 from tests.install.signatures.needed import need_sigstore
 from tests.install.signatures.statements import statement_of
 from tests.tables import for_each
@@ -35,10 +32,10 @@ need_sigstore()
 
 from tests.install.signatures.instance import ISSUER, WORKFLOW, SigstoreInstance  # noqa: E402
 
-DATA = b"an archive"
 FILES = {"SKILL.md": b"Steps.", "scripts/run.py": b"print()"}
 INSTANCE, OTHER = SigstoreInstance(), SigstoreInstance()
-GOOD = INSTANCE.sign(DATA)
+STATEMENT = statement_of(FILES)
+GOOD = INSTANCE.sign_statement(STATEMENT)
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +53,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def archive(bundle: object, data: bytes = DATA) -> ArchiveBundle:
+def verified(bundle: object, *roots: str) -> CertificateSigner:
     text = bundle if isinstance(bundle, bytes) else json.dumps(bundle).encode()
-    return ArchiveBundle(text, hashlib.sha256(data).digest())
+    return verify_folder({**FILES, FOLDER_BUNDLE: text}, roots)
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -76,10 +73,10 @@ def entry(bundle: dict[str, Any]) -> dict[str, Any]:
     ("identity", "issuer"),
     [(WORKFLOW, ISSUER), ("ann@acme.example", "https://accounts.example.com/ü")],
 )
-def test_a_bundle_says_who_signed_an_archive(root: str, identity: str, issuer: str) -> None:
-    bundle = archive(INSTANCE.sign(DATA, identity, issuer))
-    assert verify_archive(bundle, [root]) == CertificateSigner(identity, issuer, root)
-    assert verify_archive(bundle, ["", root]).trust_root == root
+def test_a_bundle_says_who_signed(root: str, identity: str, issuer: str) -> None:
+    bundle = INSTANCE.sign_statement(STATEMENT, identity, issuer)
+    assert verified(bundle, root) == CertificateSigner(identity, issuer, root)
+    assert verified(bundle, "", root).trust_root == root
 
 
 def test_a_bundle_says_who_signed_the_files_of_a_folder(root: str) -> None:
@@ -104,39 +101,25 @@ def test_a_bundle_says_who_signed_the_files_of_a_folder(root: str) -> None:
         (changed(lambda b: b["verificationMaterial"].update(tlogEntries=[])), "one log entry"),
         (changed(lambda b: b["verificationMaterial"].pop("certificate")), "not a sigstore"),
         (changed(lambda b: b["verificationMaterial"].update(
-            OTHER.sign(DATA)["verificationMaterial"])), "chain"),
-        (changed(lambda b: b["messageSignature"].update(
-            INSTANCE.sign(DATA)["messageSignature"])), "invalid for input"),
+            OTHER.sign_statement(STATEMENT)["verificationMaterial"])), "chain"),
+        (changed(lambda b: b["dsseEnvelope"].update(
+            INSTANCE.sign_statement(STATEMENT)["dsseEnvelope"])), "signature"),
         (changed(lambda b: entry(b).update(integratedTime="1772366400")), "inclusion promise"),
         (changed(lambda b: entry(b).update(
-            entry(INSTANCE.sign(b"other")))), "inconsistent"),
+            entry(INSTANCE.sign_statement(b"{}")))), "payload hash"),
         (changed(lambda b: entry(b)["inclusionProof"].update(rootHash="AAAA")), "root hash"),
         (changed(lambda b: entry(b)["inclusionProof"]["checkpoint"].update(envelope="x")), "note"),
-        (INSTANCE.sign(DATA, late=timedelta(hours=1)), "chain"),
-        (INSTANCE.sign(b"another archive"), "digest mismatch"),
-        (INSTANCE.sign_statement(statement_of(FILES)), "signature"),
-        (OTHER.sign(DATA), "chain"),
+        (INSTANCE.sign_statement(STATEMENT, late=timedelta(hours=1)), "chain"),
+        (INSTANCE.sign_statement(statement_of({**FILES, "SKILL.md": b""})), "changed since"),
+        (INSTANCE.sign_statement(STATEMENT, kind="text/plain"), "payload of the type"),
+        (INSTANCE.sign_statement(b"{}"), "no list of files"),
+        (OTHER.sign_statement(STATEMENT), "chain"),
     ],
 )  # fmt: skip
 def test_what_was_not_signed_like_this_is_refused(root: str, bundle: object, says: str) -> None:
     with pytest.raises(SignatureInvalid, match=says) as caught:
-        verify_archive(archive(bundle), [root])
+        verified(bundle, root)
     assert len(str(caught.value)) <= 300
-
-
-@for_each(
-    ("bundle", "says"),
-    [
-        (INSTANCE.sign(statement_of(FILES)), "DSSE"),
-        (INSTANCE.sign_statement(statement_of(FILES), kind="text/plain"), "payload of the type"),
-        (INSTANCE.sign_statement(b"{}"), "no list of files"),
-        (OTHER.sign_statement(statement_of(FILES)), "chain"),
-    ],
-)
-def test_another_kind_of_bundle_signs_no_folder(root: str, bundle: object, says: str) -> None:
-    files = {**FILES, FOLDER_BUNDLE: json.dumps(bundle).encode()}
-    with pytest.raises(SignatureInvalid, match=says):
-        verify_folder(files, [root])
 
 
 def leaves(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -160,7 +143,7 @@ def test_no_changed_value_makes_another_signer_or_another_error(
     bundle = copy.deepcopy(GOOD)
     reduce(lambda inner, key: inner[key], path[:-1], bundle)[path[-1]] = value
     try:
-        signer = verify_archive(archive(bundle), [root])
+        signer = verified(bundle, root)
     except SignatureInvalid:
         return
     assert signer == CertificateSigner(WORKFLOW, ISSUER, root)
@@ -178,7 +161,7 @@ def test_a_client_trust_configuration_is_a_trust_root_too(tmp_path: Path) -> Non
         },
     }  # fmt: skip
     path.write_text(json.dumps(document))
-    assert verify_archive(archive(GOOD), [str(path)]).identity == WORKFLOW
+    assert verified(GOOD, str(path)).identity == WORKFLOW
 
 
 @for_each(
@@ -191,5 +174,5 @@ def test_a_trust_root_that_cannot_be_read_is_named(tmp_path: Path, data: bytes |
     else:
         path.write_bytes(data)
     with pytest.raises(SkillIoError, match="trust root cannot be read") as caught:
-        verify_archive(archive(GOOD), [str(path)])
+        verified(GOOD, str(path))
     assert (caught.value.path, caught.value.code) == (str(path), "policy_invalid")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -12,13 +11,11 @@ import pytest
 
 import skillyard as sy
 from skillyard.install.signatures import FOLDER_BUNDLE
-from skillyard.install.sources.well_known import CURRENT, SCHEMA
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
-from tests.configuration import configure
 from tests.install.signatures.needed import need_sigstore
 from tests.install.signatures.team import FILES, Team, zip_of
 from tests.install.signatures.team import team as team
@@ -49,13 +46,10 @@ def sign_folder(files: dict[str, bytes], identity: str = WORKFLOW) -> dict[str, 
     return {**files, FOLDER_BUNDLE: INSTANCE.sign_files(files, identity)}
 
 
-def put(site: tuple[Path, str], data: bytes, bundle: object = None) -> str:
-    """Serve an archive with the bundle beside it, and return its address."""
+def put(site: tuple[Path, str], files: dict[str, bytes]) -> str:
+    """Serve an archive of a folder, and return its address."""
     folder, base = site
-    (folder / "pdf.zip").write_bytes(data)
-    (folder / "pdf.zip.sigstore.json").unlink(missing_ok=True)
-    if bundle is not None:
-        (folder / "pdf.zip.sigstore.json").write_text(json.dumps(bundle))
+    (folder / "pdf.zip").write_bytes(zip_of(files))
     return f"{base}/pdf.zip"
 
 
@@ -68,14 +62,12 @@ def test_a_signed_archive_is_installed_and_the_lock_says_who_signed_it(
     team: Team, site: tuple[Path, str]
 ) -> None:
     team.policy(f"required = true\n{ACME}")
-    archive = zip_of(FILES)
-    url = put(site, archive, INSTANCE.sign(archive))
-    done = team.add(url, "--json")
+    done = team.add(put(site, sign_folder(FILES)), "--json")
     signer = {"identity": WORKFLOW, "issuer": ISSUER}
     assert done.json["signature"] == {"signer": signer, "before": None, "change": "new"}
     entry = team.entry()
     assert entry["sigstoreSigner"] == {"digest": entry["digest"], **signer}
-    assert signature_of(team) == {"state": "recorded", "signer": signer}
+    assert signature_of(team) == {"state": "verified", "signer": signer}
     assert "pdf" in team.run("list", ".agents/skills").out
     before = team.lock_path.read_bytes()
     shutil.rmtree(team.skill)
@@ -84,55 +76,25 @@ def test_a_signed_archive_is_installed_and_the_lock_says_who_signed_it(
     assert "signed by" in team.run("verify").out
 
 
-def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
-    team: Team, site: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(monkeypatch, tmp_path, sources={"enabled": ["well-known"]})
-    team.policy(f"required = true\n{ACME}")
-    archive = zip_of(FILES, inside="")
-    url = put(site, archive, INSTANCE.sign(archive))
-    index = site[0] / CURRENT.lstrip("/")
-    index.parent.mkdir(parents=True)
-    digest = f"sha256:{hashlib.sha256(archive).hexdigest()}"
-    skill = {
-        "name": "pdf",
-        "type": "archive",
-        "description": "Fills.",
-        "url": url,
-        "digest": digest,
-    }
-    index.write_text(json.dumps({"$schema": SCHEMA, "skills": [{**skill, "digest": digest}]}))
-    assert team.add("pdf").code == 0
-    assert team.entry()["sigstoreSigner"]["identity"] == WORKFLOW
-    assert signature_of(team)["state"] == "recorded"
-    shutil.rmtree(team.skill)
-    assert team.run("sync").code == 0
-    shutil.rmtree(team.skill)
-    team.lock_path.unlink()
-    put(site, archive)
-    forget_remote_answers()
-    done = team.add("pdf")
-    assert (done.code, "signatures.required in " in done.err) == (2, True)
-
-
 @for_each(
     ("rules", "bundle", "says"),
     [
         (ACME + "required = true", None, "signatures.required in "),
         (ACME + 'required = ["download:http://*"]', None, "signatures.required in "),
-        (ACME, INSTANCE.sign(zip_of(FILES), MALLORY), "signatures.identity in "),
-        (ACME, INSTANCE.sign(zip_of(NEWER)), "digest mismatch"),
-        (ACME, SigstoreInstance().sign(zip_of(FILES)), "chain"),
-        (ACME, [], "not a sigstore bundle"),
-        ("required = true", INSTANCE.sign(zip_of(FILES)), "chain"),
+        (ACME, INSTANCE.sign_files(FILES, MALLORY), "signatures.identity in "),
+        (ACME, INSTANCE.sign_files(NEWER), "changed since it was signed: 'SKILL.md'"),
+        (ACME, SigstoreInstance().sign_files(FILES), "chain"),
+        (ACME, b"[]", "not a sigstore bundle"),
+        ("required = true", INSTANCE.sign_files(FILES), "chain"),
     ],
 )
 def test_an_archive_that_is_not_signed_as_the_policy_says_is_refused(
-    team: Team, site: tuple[Path, str], rules: str, bundle: object, says: str
+    team: Team, site: tuple[Path, str], rules: str, bundle: bytes | None, says: str
 ) -> None:
     team.policy(rules)
     forget_remote_answers()
-    done = team.add(put(site, zip_of(FILES), bundle))
+    files = FILES if bundle is None else {**FILES, FOLDER_BUNDLE: bundle}
+    done = team.add(put(site, files))
     assert (done.code, says in done.err) == (2, True)
     team.assert_nothing_written()
 

@@ -95,7 +95,7 @@ def test_every_key_of_the_file_is_read(tmp_path: Path, field: str) -> None:
 
 
 def test_every_setting_is_a_key_but_what_a_policy_says() -> None:
-    assert set(Settings._fields) == {*EVERY_KEY, "archive_bundles"}
+    assert set(Settings._fields) == {*EVERY_KEY}
 
 
 def test_without_a_file_there_are_the_documented_defaults(

@@ -180,10 +180,9 @@ class SignatureState:
 
     state: Annotated[
         str,
-        "verified (from the bundle in the folder), recorded (the lock says so; the signed archive"
-        " is not here, or the extra sigstore is missing), unsigned, invalid, refused (by the"
-        " policy, or the lock names another signer) or unchecked (the policy asks, and the extra is"
-        " missing).",
+        "verified (from the bundle in the folder), recorded (the lock says so; the extra"
+        " sigstore is missing), unsigned, invalid, refused (by the policy, or the lock names"
+        " another signer) or unchecked (the policy asks, and the extra is missing).",
     ]
     signer: Annotated[Signer | None, "Who signed it."]
 

@@ -36,7 +36,6 @@ from skillyard.install.operations.admission import (
     admit,
     check_package,
     check_pin,
-    with_bundles,
 )
 from skillyard.install.operations.destinations import (
     InstallPlaces,
@@ -51,7 +50,6 @@ from skillyard.install.origins.target import HEAD, parse_target
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.result import found_skill
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.settings import Settings, load_settings
 
 
 class AddOptions(NamedTuple):
@@ -154,20 +152,16 @@ def add_skill(target: str, options: AddOptions) -> Installation:
             raise InvalidInput(f"{option} needs --agent, which says for whom")
     if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
-    settings, lock = load_settings(), None
+    lock = None
     if folders := options.folders:
         lock = ProjectLock(project_lock_path(folders[0]))
         if options.user:
             lock = UserLock(user_lock_path())
-        folder = os.path.dirname(os.path.abspath(lock.path))
-        settings = with_bundles(settings, folder, lock.read().skills)
-    return asyncio.run(_add(target, options._replace(accept=accept), lock, settings))
+    return asyncio.run(_add(target, options._replace(accept=accept), lock))
 
 
-async def _add(
-    target: str, options: AddOptions, lock: ProjectLock | None, settings: Settings
-) -> Installation:
-    async with SearchService(settings=settings) as search:
+async def _add(target: str, options: AddOptions, lock: ProjectLock | None) -> Installation:
+    async with SearchService() as search:
         query, result = await find_target(search, parse_target(target))
         name = folder_name(result.skill.name or result.hit.id)
         pin = None

@@ -36,12 +36,10 @@ from skillyard.install.signatures import (
     FOLDER_BUNDLE,
     SignatureInvalid,
     signer_of,
-    verify_archive,
     verify_folder,
     with_signer,
 )
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.settings import Settings, load_settings
 
 
 class AdmittedSkill(NamedTuple):
@@ -196,15 +194,6 @@ def checks_signatures(folder: str) -> bool:
     return policy is not None and policy.rules.checks_signatures
 
 
-def with_bundles(settings: Settings, folder: str, entries: Iterable[LockedSkill]) -> Settings:
-    """Return settings by which the bundles beside archives are fetched, where they are checked.
-
-    ``folder`` is that of the lock file with the entries. Raises SkillIoError for the policy.
-    """
-    checks = checks_signatures(folder) or any(map(signer_of, entries))
-    return settings._replace(archive_bundles=checks)
-
-
 def check_signature(
     entry: LockedSkill, package: Package, known: LockedSkill | None, policy: AdmissionPolicy | None
 ) -> SignatureCheck:
@@ -242,13 +231,10 @@ def other_signer(check: SignatureCheck) -> InstallRefused:
 def verify_signature(name: str, package: Package, rules: Rules) -> CertificateSigner | None:
     """Return who signed the files of a package; None for one without a bundle.
 
-    The bundle beside an archive goes before the one in the folder. Raises InstallRefused, whose
-    code is ``signature_invalid``, or ``signature_unchecked`` without the extra; SkillIoError for a
-    trust root.
+    Raises InstallRefused, whose code is ``signature_invalid``, or ``signature_unchecked`` without
+    the extra; SkillIoError for a trust root.
     """
     try:
-        if package.bundle is not None:
-            return verify_archive(package.bundle, rules.trust_roots)
         if FOLDER_BUNDLE in package.files:
             return verify_folder(package.files, rules.trust_roots)
     except SignatureInvalid as error:
@@ -286,7 +272,6 @@ def fetch_packages(
     entries = [skill.entry for skill in skills]
     if not entries:
         return {}
-    settings = with_bundles(load_settings(), project.folder, entries)
     room, packages = asyncio.Semaphore(_AT_ONCE), dict[str, Package | SkillyardError]()
     policy = policy_of(project.lock)
 
@@ -305,7 +290,7 @@ def fetch_packages(
             report(len(packages), len(entries))
 
     async def fetch_all() -> None:
-        async with SearchService(settings=settings) as search:
+        async with SearchService() as search:
             await asyncio.gather(*(fetch(search, entry) for entry in entries))
 
     asyncio.run(fetch_all())

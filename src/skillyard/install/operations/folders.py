@@ -67,12 +67,10 @@ from skillyard.install.operations.project import (
     unchanged_check,
 )
 from skillyard.install.operations.update import entries_named
-from skillyard.install.origins.files import ARCHIVE
 from skillyard.install.policy.decision import AdmissionPolicy, check_signer, locked_source
 from skillyard.install.policy.rules import NO_RULES, CertificateSigner
 from skillyard.install.signatures import FOLDER_BUNDLE, signer_of
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.well_known import WellKnown
 
 PRESENT = ("current", "linked")
 """States in which there may be a link to it."""
@@ -238,8 +236,6 @@ def _write(
 UNCHECKED = "signature_unchecked"
 _STATES = {"signature_invalid": "invalid", UNCHECKED: "unchecked"}
 """States of a signature by the code of the error; any other is ``refused``."""
-_OF_ARCHIVES = (ARCHIVE, WellKnown.name)
-"""Types of sources whose signature may lie beside an archive, which is not installed."""
 
 
 def verify_skills(
@@ -319,7 +315,7 @@ def _signature(
             signer, state = proof, "verified"
             if (check := SignatureCheck(proof, note)).change == "changed":
                 raise other_signer(check)
-        elif note is not None and entry.source_type not in _OF_ARCHIVES:
+        elif note is not None:
             raise invalid_signature(entry.name, f"{FOLDER_BUNDLE} is not in the folder")
         check_signer(policy, locked_source(entry, signer))
     except SkillyardError as error:

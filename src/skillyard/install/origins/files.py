@@ -10,7 +10,6 @@ from urllib.parse import unquote, urlsplit
 from skillyard.base.errors import InvalidInput, SkillError, SourceFailed
 from skillyard.base.io.files import is_below, is_executable, read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.discovery.added_sources import may_read_source
@@ -32,7 +31,6 @@ from skillyard.install.sources.repository import (
     with_skill_file,
 )
 from skillyard.install.sources.transport import host_of, origin_of
-from skillyard.install.sources.well_known import fetch_bundle
 
 ARCHIVE = "download"
 """The type of the source in a lock file."""
@@ -84,8 +82,8 @@ async def archive_package(
             f"{shown_path(url)} has steps such as `..`, which a policy cannot compare",
             hint="write the address without them",
         )
-    host, transport = _host(search, url), search.transport
-    reply = await transport.get(host, url, accept="*/*", max_bytes=LIMITS.archive_bytes)
+    host = _host(search, url)
+    reply = await search.transport.get(host, url, accept="*/*", max_bytes=LIMITS.archive_bytes)
     if reply.status != 200:
         raise SourceFailed("not_found", f"{url} is not there", status=reply.status)
     try:
@@ -123,9 +121,6 @@ async def archive_package(
             path.removeprefix(inside) for path in paths if by_path[path].executable
         ),
         source_type=ARCHIVE,
-        bundle=await fetch_bundle(transport, host, url, sha256(reply.body))
-        if search.settings.archive_bundles
-        else None,
     )
 
 

@@ -13,14 +13,6 @@ from skillyard.engine.skill import Skill
 T = TypeVar("T")
 
 
-class ArchiveBundle(NamedTuple):
-    """The signature beside an archive: a sigstore bundle that is not verified yet."""
-
-    data: bytes
-    digest: bytes
-    """SHA-256 of the archive, which it must sign."""
-
-
 class Hit(NamedTuple):
     """One skill as a source lists it, before its content is fetched."""
 
@@ -79,8 +71,6 @@ class Package(NamedTuple):
     """The named branch or tag, when the target does not contain it."""
     notes: Sequence[str] = ()
     """Remarks for the user on how the files were fetched."""
-    bundle: ArchiveBundle | None = None
-    """The signature of the archive, if the settings ask for it and there is one."""
 
 
 class Hits(list[Hit]):

@@ -13,7 +13,6 @@ from typing import Annotated, NamedTuple
 from skillyard.base.configuration import project_folders, project_toml, read_section
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
-from skillyard.base.strict_toml import NO_KEY
 
 BUILT_IN: Mapping[str, str] = {
     "registry": "skillyard.install.sources.registry_file",
@@ -116,8 +115,6 @@ class Settings(NamedTuple):
     """Age at which an answer leaves the cache."""
     offline: bool = False
     """Answer from the cache only; ``SKILLYARD_OFFLINE`` goes before it."""
-    archive_bundles: Annotated[bool, NO_KEY] = False
-    """Whether the signature beside an archive is fetched with it: not a setting, a policy says."""
     host_tokens: Mapping[str, Token] = {}
     """Host, or ``host:port`` -> its token: of sites, servers and archives. Such a host may be in a
     private network."""

@@ -14,7 +14,6 @@ from skillyard.base.errors import SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.install.copies.file_paths import checked_files, is_inside
 from skillyard.install.sources.protocol import (
-    ArchiveBundle,
     Hit,
     Hits,
     Package,
@@ -56,12 +55,8 @@ class WellKnown:
 
     name = "well-known"
 
-    def __init__(
-        self, transport: Transport, sites: Sequence[str], *, bundles: bool = False
-    ) -> None:
-        """With ``bundles`` the signature beside an archive is fetched with it."""
+    def __init__(self, transport: Transport, sites: Sequence[str]) -> None:
         self.transport = transport
-        self.bundles = bundles
         self.sites = tuple(sites)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
@@ -137,17 +132,12 @@ class WellKnown:
         """
         hit = hit if hit.url else await self._find_hit(hit)
         executable: frozenset[str] | None = None
-        bundle = None
         if hit.kind == "archive" or hit.digest:
             most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
             replies = [await self._reply(hit, hit.url, most)]
             files = {"SKILL.md": replies[0].body}
             if hit.kind == "archive":
                 files, executable = _unpack(hit, replies[0].body)
-                if self.bundles and whole:
-                    digest = bytes.fromhex(hit.digest.removeprefix("sha256:"))
-                    host = f"site:{hit.category}"
-                    bundle = await fetch_bundle(self.transport, host, hit.url, digest)
             raw_url = hit.url
         else:
             paths = hit.kind.split("\n") if references or whole else ["SKILL.md"]
@@ -158,9 +148,7 @@ class WellKnown:
         if not references and not whole:
             files = {"SKILL.md": files["SKILL.md"]}
         age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
-        return Package(
-            files, hit.source, raw_url=raw_url, age_s=age, executable=executable, bundle=bundle
-        )
+        return Package(files, hit.source, raw_url=raw_url, age_s=age, executable=executable)
 
     async def _find_hit(self, hit: Hit) -> Hit:
         for site in self.sites:
@@ -217,7 +205,7 @@ def site_source(transport: Transport, settings: Settings, url: str) -> WellKnown
     if url not in settings.sites:
         host = host_of(url, settings.host_tokens, named_by_user=False)
         transport.add_host(f"site:{url}", host)
-    return WellKnown(transport, [url], bundles=settings.archive_bundles)
+    return WellKnown(transport, [url])
 
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:
@@ -227,34 +215,4 @@ def hosts(settings: Settings) -> dict[str, RemoteHost]:
 
 def build(settings: Settings, transport: Transport) -> list[Source]:
     """Return the source over the sites of the settings; none without any."""
-    sites, bundles = settings.sites, settings.archive_bundles
-    return [WellKnown(transport, sites, bundles=bundles)] if sites else []
-
-
-MAX_BUNDLE_BYTES = 1 << 20
-"""A bundle of 512 files has about 150 KB."""
-_ENDINGS = (".sigstore.json", ".sigstore")
-"""What is added to the path of an archive; the first that is there counts."""
-
-
-async def fetch_bundle(
-    transport: Transport, host: str, url: str, digest: bytes
-) -> ArchiveBundle | None:
-    """Return the sigstore bundle beside the archive at ``url``, which is not verified yet, or None.
-
-    ``host`` is the name of its host in the transport, ``digest`` the SHA-256 of the archive. What
-    a server denies counts as missing: some say so of each file that they do not have. Raises
-    SourceFailed.
-    """
-    parts = urlsplit(url)
-    for ending in _ENDINGS:
-        beside = parts._replace(path=parts.path + ending, fragment="").geturl()
-        try:
-            reply = await transport.get(host, beside, accept="*/*", max_bytes=MAX_BUNDLE_BYTES)
-        except SourceFailed as error:
-            if error.code != "denied":
-                raise
-            continue
-        if reply.status == 200:
-            return ArchiveBundle(reply.body, digest)
-    return None
+    return [WellKnown(transport, settings.sites)] if settings.sites else []
