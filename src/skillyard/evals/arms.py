@@ -32,7 +32,6 @@ from skillyard.engine.resources import (
     skill_folder,
 )
 from skillyard.engine.skill import Skill
-from skillyard.evals.criteria import DEFAULT_ROLE
 
 JOINT = "\n"
 """The separator of description and scope (size-impact document)."""
@@ -170,6 +169,11 @@ def _description(block: str) -> str:
     return line[1:-1].strip() if is_quoted else line
 
 
+DEFAULT_ROLE = (
+    "You are an experienced professional. Answer the request completely and correctly, "
+    "in a form that can be used as it is."
+)
+"""What every answer is asked to be: the first sentence of each system text."""
 CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
 (spec/evals.md §1.7, from measurements that others published)."""

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NO_FILE, NOT_BLANK, USER_ONLY, SomeText, read_record
-from skillyard.evals.criteria import DEFAULT_ROLE
+from skillyard.evals.arms import DEFAULT_ROLE
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.models.calls import RetryTimes
 from skillyard.evals.models.providers import address_fault, address_of, server_of

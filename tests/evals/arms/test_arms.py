@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.evals.arms import (
+    DEFAULT_ROLE,
     frame,
     skill_arms,
 )
-from skillyard.evals.criteria import DEFAULT_ROLE
 from tests.evals.golden import compare
 from tests.property.strategies import hostile_text, many
 from tests.tables import for_each

@@ -12,7 +12,7 @@ from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces
 from skillyard.evals.cases.skill_cases import read_answer_cases
 from skillyard.evals.checks import Check
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
+from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, Criterion
 from tests.evals.cases.making import library, one, read_cases, written
 from tests.tables import for_each
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from skillyard.evals.criteria import Criterion
+from skillyard.evals.judgement.verdicts import Criterion
 from skillyard.evals.models.calls import ModelReply, ModelRequest, TokenUsage
 
 RUBRIC = (

@@ -8,13 +8,13 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement.judge import (
     PROMPT_VERSION,
     JudgePrompt,
     judge_prompt,
     reply_schema,
 )
+from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, Criterion
 from tests.evals.golden import compare
 from tests.evals.judgement.making import RUBRIC, answer
 from tests.property.strategies import hostile_text, many

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judgement.judge import invoke_judge
-from skillyard.evals.judgement.verdicts import both_orders, remap
+from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, both_orders, remap
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.judgement.making import mappings
 from tests.tables import for_each

@@ -10,8 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.verdicts import breakdown, merge, one_order, remap
+from skillyard.evals.judgement.verdicts import Criterion, breakdown, merge, one_order, remap
 from tests.evals.judgement.making import RUBRIC, answer, mappings, scored
 from tests.property.strategies import many
 from tests.tables import for_each

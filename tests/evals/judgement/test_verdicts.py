@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement.verdicts import (
+    DEFAULT_CRITERIA,
     BadVerdict,
+    Criterion,
     extract_json,
     read_criteria,
     verdict,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
+from skillyard.evals.judgement.verdicts import Criterion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.calls import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import EvalOptions, RunSettings

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
+from skillyard.evals.judgement.verdicts import Criterion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.calls import ChatModel, ModelRequest
 from skillyard.evals.models.providers import ADDRESSES, server_of

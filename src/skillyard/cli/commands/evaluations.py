@@ -193,7 +193,6 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     _require_extra()
     from skillyard.base.io.platforms import stop_on_interrupt
     from skillyard.cli.eval_views import plan_blocks, result_blocks
-    from skillyard.evals.operations.eval_results import read_report, write_report
     from skillyard.evals.operations.eval_runs import eval_plan, eval_run
 
     catalog, options = load(args, console), _options(args)
@@ -216,6 +215,8 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
         )
     reports: list[str] = []
     if args.format:
+        from skillyard.evals.operations.eval_results import read_report, write_report
+
         source = read_report(
             args.evals_dir, [result.path], results=args.results, baselines=args.baselines_dir
         )

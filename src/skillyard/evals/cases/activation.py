@@ -31,7 +31,7 @@ from skillyard.evals.cases.reading import (
     prompt_key,
 )
 from skillyard.evals.cases.skill_cases import check_prompt, read_case_files
-from skillyard.evals.criteria import STRICT
+from skillyard.evals.judgement.verdicts import STRICT
 
 CATEGORY = "trigger set"
 """The category of activation cases that come from files about one skill."""

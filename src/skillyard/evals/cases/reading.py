@@ -53,8 +53,6 @@ FILE_BYTES = 16_777_216
 _MAX_QUOTED_CHARS = 60
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
-_OF_SKILLS = re.compile("fences|name: my-skill|beside the skill")
-"""In a hint for SKILL.md, which is of no use for a file of cases."""
 
 
 def quote(name: str) -> str:
@@ -135,10 +133,8 @@ def yaml_value(text: str, notes: Notes) -> Located | None:
     try:
         nodes = read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)[0]
     except SkillYamlError as error:
-        texts = (error.message, error.hint)
-        message, hint = (each.replace("the frontmatter", "the file") for each in texts)
-        if _OF_SKILLS.search(hint):
-            hint = "keep one YAML mapping of fields in the file, or split it"
+        message = error.message.replace("the frontmatter", "the file")
+        hint = "keep one plain YAML mapping of fields in the file"  # theirs are for SKILL.md
         notes.error(error.code, error.line, message, hint, error.found)
         return None
     lines: dict[Place, int] = {}

@@ -75,14 +75,10 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
     notes = Notes()
     read = read_case_files(skill_sources([skill], notes), catalog, notes)
     shipped = {prompt.prompt: prompt for cases in read for prompt in cases.prompts}
-    positives: list[SkillPrompt] = []
-    negatives: list[SkillPrompt] = []
-    for prompt in shipped.values():
-        (negatives if prompt.should_fire is False else positives).append(prompt)
+    positives = [each for each in shipped.values() if each.should_fire is not False]
+    negatives = [each for each in shipped.values() if each.should_fire is False]
     missing = max(0, PROMPTS_THAT_FIRE - len(positives))
-    positives += (
-        SkillPrompt(f"{PLACEHOLDER}: a request that needs the skill") for _ in range(missing)
-    )
+    positives += [SkillPrompt(f"{PLACEHOLDER}: a request that needs the skill")] * missing
     near = [] if skill.hidden else _near_misses(skill, catalog)[len(negatives) :]
     negatives += (SkillPrompt(f"{PLACEHOLDER}: {hint}") for hint in near)
     lines = [

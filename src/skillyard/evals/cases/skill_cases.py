@@ -49,7 +49,7 @@ from skillyard.evals.cases.reading import (
     yaml_value,
 )
 from skillyard.evals.checks import Check, CheckKind, InputFile, load_file
-from skillyard.evals.criteria import DEFAULT_CRITERIA, STRICT, Criterion, criteria_faults
+from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, STRICT, Criterion, criteria_faults
 
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""

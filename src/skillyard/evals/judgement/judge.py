@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import one_line
-from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import (
     HIGHEST,
     LOWEST,
     REASONS,
     WINNERS,
     BadVerdict,
+    Criterion,
     extract_json,
     read_criteria,
     verdict,

@@ -11,9 +11,8 @@ from statistics import median_high
 from typing import Any
 
 from skillyard.evals.arms import estimate_tokens
-from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion, judge_prompt
-from skillyard.evals.judgement.verdicts import BadVerdict, verdict
+from skillyard.evals.judgement.verdicts import BadVerdict, Criterion, verdict
 from skillyard.evals.models.calls import (
     Budget,
     Calls,

@@ -16,31 +16,29 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
+from skillyard.evals.report import values
 from skillyard.evals.report.report import PROOF, Report
 from skillyard.evals.report.values import (
     Badge,
     Json,
     Results,
-    cell_text,
     condition,
     decimal,
     errors_of,
     group_of,
     is_pair,
     many,
-    money,
     outcome,
     pair_title,
-    signed,
     visible,
     visible_line,
-    whole,
 )
 from skillyard.evals.statistics.verdicts import comparisons_in_order, place_in
 
@@ -82,16 +80,15 @@ def html_cases(
 ) -> str:
     """Return the page of cases: every answer in full, both of a pair side by side."""
     cases = [(run, list(_case_groups(run, max_cases))) for run, _ in report.parts]
-    names = {"text_of": text_of, "report_link": report_link}
-    return _page("cases.html", report=report, cases=cases, **names)
+    return _page("cases.html", report=report, cases=cases, text_of=text_of, report_link=report_link)
 
 
-def _page(template: str, **values: object) -> str:
+def _page(template: str, **names: object) -> str:
     style = files(_PACKAGE).joinpath("templates", "report.css").read_text(encoding="utf-8")
     style = style.replace("\r\n", "\n")
     digest = b64encode(sha256(style.encode("utf-8"))).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return environment().get_template(template).render(style=style, policy=policy, **values)
+    return environment().get_template(template).render(style=style, policy=policy, **names)
 
 
 @cache
@@ -112,12 +109,9 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    shown = (condition, decimal, many, money, signed, whole)
-    environment.filters.update(
-        {each.__name__: each for each in shown}, cell_text=cell_text, prose=prose
-    )
-    ours = (cell_text, case_badge, errors_of, is_pair, outcome, pair_title)
-    environment.globals.update({each.__name__: each for each in ours}, LETTERS=LETTERS, PROOF=PROOF)
+    ours = {name: each for name, each in vars(values).items() if isfunction(each)}
+    environment.filters.update(ours, prose=prose)
+    environment.globals.update(ours, case_badge=case_badge, LETTERS=LETTERS, PROOF=PROOF)
     return environment
 
 
