@@ -238,12 +238,6 @@ def bounds(policy: SelectionPolicy, scorer: str | Scorer) -> tuple[float, int]:
     return floor_of(policy.wrong_cost), top_k
 
 
-def _maybe_floor(policy: SelectionPolicy, scorer: Scorer) -> float:
-    if policy.wrong_cost is not None:
-        return maybe_of(policy.wrong_cost)
-    return scorer.default_policy.maybe
-
-
 def _with_policy_tags(query: Query, policy: SelectionPolicy) -> Query:
     """Return the query with the policy's tags, as far as a query can express them."""
     if policy.exclude_tags:
@@ -394,7 +388,9 @@ def _maybe(
     rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: MissingRequirements
 ) -> tuple[Match, ...]:
     """Return the best rejected skills that are worth a question and could be selected."""
-    least = _maybe_floor(policy, scorer)
+    least = scorer.default_policy.maybe
+    if policy.wrong_cost is not None:
+        least = maybe_of(policy.wrong_cost)
     near = [match for match in rejected if match.score >= least]
     return tuple(match for match in near if not lacks.of(match.skill))[:MENU_SIZE]
 

@@ -257,7 +257,8 @@ def atomic_write(
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
-            _keep_owner_and_mode(file.fileno(), path)
+            with suppress(FileNotFoundError):  # a new file
+                copy_owner_and_mode(file.fileno(), os.stat(path))
             file.flush()
             if durable:
                 os.fsync(file.fileno())
@@ -271,14 +272,6 @@ def atomic_write(
     if durable:
         with suppress(OSError):  # some file systems cannot; the file itself is written
             sync_folder(folder or ".")
-
-
-def _keep_owner_and_mode(descriptor: int, path: str) -> None:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return
-    copy_owner_and_mode(descriptor, status)
 
 
 def remove_leftovers(path: str) -> None:

@@ -57,7 +57,10 @@ def read_all(
         if earlier is not None and earlier.is_stable and earlier.candidate == candidate:
             entries[candidate.path] = earlier
         else:
-            entries[candidate.path] = reuse_skill(read_one(candidate, spec, now), earlier)
+            entry = read_one(candidate, spec, now)
+            if earlier is not None and earlier.skill == entry.skill:  # the object stays the same
+                entry = entry._replace(skill=earlier.skill)
+            entries[candidate.path] = entry
         if progress is not None and number % 256 == 0:
             progress(number, total)
     if progress is not None:
@@ -140,13 +143,6 @@ def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
         if not candidate.plugin and not is_read_by_claude_code(candidate.path):
             raise
         return parse_document(document._replace(derives=True), text, strict=False)
-
-
-def reuse_skill(entry: CatalogEntry, earlier: CatalogEntry | None) -> CatalogEntry:
-    """Return the entry with the earlier Skill object when the skill has not changed."""
-    if earlier is None or earlier.skill is None or entry.skill is None:
-        return entry
-    return entry._replace(skill=earlier.skill) if entry.skill == earlier.skill else entry
 
 
 def refresh(skill: Skill) -> Skill:

@@ -7,8 +7,8 @@ import os
 import re
 import stat
 from collections.abc import Collection
-from typing import NamedTuple
 
+from skillyard.base.errors import Diagnostic
 from skillyard.base.io.folders import Folder
 from skillyard.engine.discovery.layout import SKILL_FILE
 from skillyard.engine.skill import Reference
@@ -29,19 +29,10 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
         return True
 
 
-class OtherSpelling(NamedTuple):
-    """A remark about a file whose name is not quite SKILL.md."""
-
-    file: str
-    code: str
-    message: str
-    hint: str
-
-
-def choose_spelling(files: Collection[str]) -> tuple[str, list[OtherSpelling]]:
+def choose_spelling(files: Collection[str]) -> tuple[str, list[Diagnostic]]:
     """Return which file of a folder is its SKILL.md, and remarks about the other spellings.
 
-    The name is empty when none is.
+    The name is empty when none is. The paths of the remarks are names of files.
     """
     others = sorted(name for name in files if name.lower() == "skill.md" and name != SKILL_FILE)
     if not others:
@@ -50,18 +41,16 @@ def choose_spelling(files: Collection[str]) -> tuple[str, list[OtherSpelling]]:
     rename = "rename it to SKILL.md"
     if not choice:
         return "", [
-            OtherSpelling(o, code="skill_md_missing", message=f"{o} is not SKILL.md", hint=rename)
+            Diagnostic("skill_md_missing", "warning", o, f"{o} is not SKILL.md", rename)
             for o in others
         ]
-    beside, remove = f"not read: {choice} lies beside it", "remove one of them; every host reads "
-    remarks = [
-        OtherSpelling(o, code="skill_md_twice", message=beside, hint=remove + SKILL_FILE)
-        for o in others
-        if o != choice
-    ]
+    beside = f"not read: {choice} lies beside it"
+    remove = f"remove one of them; every host reads {SKILL_FILE}"
+    twice = Diagnostic("skill_md_twice", "warning", "", beside, remove)
+    remarks = [twice._replace(path=o) for o in others if o != choice]
     if choice != SKILL_FILE:
         message = "the file is called skill.md"
-        remarks.append(OtherSpelling(choice, code="file_name_case", message=message, hint=rename))
+        remarks.append(Diagnostic("file_name_case", "warning", choice, message, rename))
     return choice, remarks
 
 

@@ -165,52 +165,50 @@ _MAIN = """
     pi | Pi | .pi/skills | ~/.pi/agent/skills
 """
 
-# What hosts read besides the folders that the installer writes.
-_MORE = (
-    (_CLAUDE, "claude-code", "system", "linux", "/etc/claude-code/.claude/skills"),
-    (
-        _CLAUDE,
-        "claude-code",
-        "system",
-        "macos",
-        "/Library/Application Support/ClaudeCode/.claude/skills",
-    ),
-    (_CLAUDE, "claude-code", "system", "windows", "C:/Program Files/ClaudeCode/.claude/skills"),
-    (_CODEX, "codex", "project", "", ".codex/skills"),
-    (_CODEX, "codex", "system", "linux", "/etc/codex/skills"),
-    (_CODEX, "codex", "system", "macos", "/etc/codex/skills"),
-    (_COPILOT, "github-copilot", "project", "", ".github/skills"),
-    (_COPILOT, "github-copilot", "project", "", ".claude/skills"),
-    (_COPILOT, "github-copilot", "user", "", "~/.claude/skills"),
-    (_COPILOT, "github-copilot", "user", "", "~/.agents/skills"),
-    (_CURSOR, "cursor", "project", "", ".cursor/skills"),
-    (_CURSOR, "cursor", "project", "", ".claude/skills"),
-    (_CURSOR, "cursor", "project", "", ".codex/skills"),
-    (_CURSOR, "cursor", "user", "", "~/.agents/skills"),
-    (_CURSOR, "cursor", "user", "", "~/.claude/skills"),
-    (_CURSOR, "cursor", "user", "", "~/.codex/skills"),
-    (_GEMINI, "gemini-cli", "project", "", ".gemini/skills"),
-    (_GEMINI, "gemini-cli", "user", "", "~/.agents/skills"),
-    (_GOOSE, "goose", "project", "", ".claude/skills"),
-    (_GOOSE, "goose", "project", "", ".agents/skills"),
-    (_GOOSE, "goose", "user", "", "~/.claude/skills"),
-    (_GOOSE, "goose", "user", "", "${XDG_CONFIG_HOME:-~/.config}/agents/skills"),
-    (_OPENCODE, "opencode", "project", "", ".opencode/skills"),
-    (_OPENCODE, "opencode", "project", "", ".claude/skills"),
-    (_OPENCODE, "opencode", "user", "", "~/.claude/skills"),
-    (_OPENCODE, "opencode", "user", "", "~/.agents/skills"),
-    (_WINDSURF, "windsurf", "project", "", ".agents/skills"),
-    (_WINDSURF, "windsurf", "user", "", "~/.agents/skills"),
-    (_WINDSURF, "windsurf", "system", "linux", "/etc/windsurf/skills"),
-    (
-        _WINDSURF,
-        "windsurf",
-        "system",
-        "macos",
-        "/Library/Application Support/Windsurf/skills",
-    ),
-    (_WINDSURF, "windsurf", "system", "windows", "C:/ProgramData/Windsurf/skills"),
-)
+# host | scope | system | folder, of what hosts read besides the folders that the installer writes
+_MORE = """
+    claude-code | system | linux | /etc/claude-code/.claude/skills
+    claude-code | system | macos | /Library/Application Support/ClaudeCode/.claude/skills
+    claude-code | system | windows | C:/Program Files/ClaudeCode/.claude/skills
+    codex | project |  | .codex/skills
+    codex | system | linux | /etc/codex/skills
+    codex | system | macos | /etc/codex/skills
+    github-copilot | project |  | .github/skills
+    github-copilot | project |  | .claude/skills
+    github-copilot | user |  | ~/.claude/skills
+    github-copilot | user |  | ~/.agents/skills
+    cursor | project |  | .cursor/skills
+    cursor | project |  | .claude/skills
+    cursor | project |  | .codex/skills
+    cursor | user |  | ~/.agents/skills
+    cursor | user |  | ~/.claude/skills
+    cursor | user |  | ~/.codex/skills
+    gemini-cli | project |  | .gemini/skills
+    gemini-cli | user |  | ~/.agents/skills
+    goose | project |  | .claude/skills
+    goose | project |  | .agents/skills
+    goose | user |  | ~/.claude/skills
+    goose | user |  | ${XDG_CONFIG_HOME:-~/.config}/agents/skills
+    opencode | project |  | .opencode/skills
+    opencode | project |  | .claude/skills
+    opencode | user |  | ~/.claude/skills
+    opencode | user |  | ~/.agents/skills
+    windsurf | project |  | .agents/skills
+    windsurf | user |  | ~/.agents/skills
+    windsurf | system | linux | /etc/windsurf/skills
+    windsurf | system | macos | /Library/Application Support/Windsurf/skills
+    windsurf | system | windows | C:/ProgramData/Windsurf/skills
+"""
+_SOURCES = {
+    "claude-code": _CLAUDE,
+    "codex": _CODEX,
+    "github-copilot": _COPILOT,
+    "cursor": _CURSOR,
+    "gemini-cli": _GEMINI,
+    "goose": _GOOSE,
+    "opencode": _OPENCODE,
+    "windsurf": _WINDSURF,
+}
 
 
 def _cells(table: str) -> Iterator[list[str]]:
@@ -225,8 +223,8 @@ def _rows() -> Iterator[HostFolder]:
         for host, _, *patterns in _cells(table):
             for scope, pattern in zip(HOST_SCOPES, patterns, strict=False):
                 yield HostFolder(host, scope, "", pattern, source)
-    for source, host, scope, system, pattern in _MORE:
-        yield HostFolder(host, scope, system, pattern, source)
+    for host, scope, system, pattern in _cells(_MORE):
+        yield HostFolder(host, scope, system, pattern, _SOURCES[host])
 
 
 def _distinct(rows: Iterable[HostFolder]) -> tuple[HostFolder, ...]:

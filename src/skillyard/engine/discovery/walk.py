@@ -265,25 +265,19 @@ class Walk:
         pending = [(start, base)]
         while pending:
             place, name = pending.pop()
-            if self.folders >= self.limits.folders_walked:
-                self._stop(place)
+            most = self.limits.folders_walked
+            if self.folders >= most:
+                message = f"stopped after {most:,} folders"
+                hint = "name a root closer to the skills"
+                if not self._full:
+                    self._warn(place.path or ".", "too_many_folders", message, hint, "error")
+                self._full = True
                 yield
                 return
             children = self._list(place, name)
             children.sort(key=lambda child: child[1], reverse=True)
             pending.extend(children)
             yield
-
-    def _stop(self, place: _Place) -> None:
-        if not self._full:
-            self._full = True
-            self._warn(
-                place.path or ".",
-                "too_many_folders",
-                f"stopped after {self.limits.folders_walked:,} folders",
-                "name a root closer to the skills",
-                "error",
-            )
 
     def _list(self, place: _Place, name: str) -> list[tuple[_Place, str]]:
         """Record the candidates of one folder and return its sub-folders.
@@ -293,7 +287,8 @@ class Walk:
         """
         path = place.path or "."
         try:
-            folder = _open_folder(place)
+            # Only a root may itself be a link.
+            folder = open_folder(place.real or path, follow=not (place.inode or place.real))
         except OSError as error:
             self._unreadable(path, error)
             return []
@@ -347,7 +342,10 @@ class Walk:
         if skill_file is not None:
             reference_folders = self._reference_folders(place, opened, folders)
             references = references_beside(files, reference_folders, skill_file.name)
-            self._skill(place, name, skill_file, references)
+            oasis = place.under_oasis and skill_file.name == SKILL_FILE
+            origin = Origin.OASIS if oasis else Origin.AGENTSKILLS
+            origin = Origin.RUNTIME if place.runtime else origin
+            self._add(place, skill_file, origin, name, references)
         self._single_files(place, files, skill_file)
         for file in files:
             if may_be_link(name, file):
@@ -420,22 +418,9 @@ class Walk:
         if place.runtime:
             return files.get(SKILL_FILE)
         name, remarks = choose_spelling(files)
-        for other, code, message, hint in remarks:
-            self._warn(join(place.path, other), code, message, hint)
+        for each in remarks:
+            self._warn(join(place.path, each.path), each.code, each.message, each.hint)
         return files[name] if name else None
-
-    def _skill(
-        self,
-        place: _Place,
-        name: str,
-        entry: os.DirEntry[str],
-        references: tuple[Reference, ...],
-    ) -> None:
-        oasis = place.under_oasis and entry.name == SKILL_FILE
-        origin = Origin.OASIS if oasis else Origin.AGENTSKILLS
-        if place.runtime:
-            origin = Origin.RUNTIME
-        self._add(place, entry, origin, name, references)
 
     def _single_files(
         self,
@@ -545,8 +530,10 @@ class Walk:
             if odd_file_name(entry.name):
                 self._odd_name(path)
                 continue
-            if len(place.parts) >= self.limits.tree_depth:
-                self._too_deep(path)
+            deepest = self.limits.tree_depth
+            if len(place.parts) >= deepest:
+                message = f"not entered: more than {deepest} folders below the root"
+                self._warn(path, "tree_too_deep", message, "name a root closer to the skills")
                 continue
             child = _Place(
                 path,
@@ -565,14 +552,6 @@ class Walk:
                 children.append((child._replace(inode=entry.inode()), entry.name))
         return children
 
-    def _too_deep(self, path: str) -> None:
-        self._warn(
-            path,
-            "tree_too_deep",
-            f"not entered: more than {self.limits.tree_depth} folders below the root",
-            "name a root closer to the skills",
-        )
-
     def _odd_name(self, path: str) -> None:
         self._warn(
             path,
@@ -587,9 +566,3 @@ class Walk:
         printable = clean(path.encode("utf-8", "backslashreplace").decode("utf-8"))
         printable = printable.replace("\n", "\\n").replace("\t", "\\t")
         self.diagnostics.append(Diagnostic(code, severity, printable, message, hint))
-
-
-def _open_folder(place: _Place) -> Folder:
-    """Open a folder for listing. Only a root may itself be a link."""
-    path = place.real or place.path or "."
-    return open_folder(path, follow=not (place.inode or place.real))
