@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -38,7 +38,7 @@ def test_the_model_judges_where_nobody_else_is_named() -> None:
 
 def test_the_server_is_kept_with_its_port_and_path() -> None:
     assert settings(base_url="http://127.0.0.1:8080/v1").host == "http://127.0.0.1:8080/v1"
-    assert settings().to_dict()["host"] == "api.anthropic.com"
+    assert asdict(settings())["host"] == "api.anthropic.com"
 
 
 def test_the_server_is_the_one_that_a_call_would_reach_now(monkeypatch: Any) -> None:
@@ -66,7 +66,7 @@ VALID = st.builds(
 
 @given(original=VALID)
 def test_what_is_kept_is_read_back(original: RunSettings) -> None:
-    document = json.loads(json.dumps(original.to_dict()))
+    document = json.loads(json.dumps(asdict(original)))
     assert RunSettings.from_dict(document) == original
 
 
@@ -83,7 +83,7 @@ HOSTILE: list[dict[str, Any]] = [
 @for_each("change", HOSTILE, ids=[f"{each}"[:60] for each in HOSTILE])
 def test_settings_that_nobody_kept_are_refused(change: dict[str, Any]) -> None:
     """An events file may come from anywhere: what it says is refused in words, never a crash."""
-    document = {**settings().to_dict(), **change} if change else {}
+    document = {**asdict(settings()), **change} if change else {}
     with pytest.raises(InvalidInput):
         RunSettings.from_dict(document)
 
@@ -95,13 +95,13 @@ ANYTHING = st.recursive(
 )
 
 
-@given(name=st.sampled_from(sorted(settings().to_dict())), value=ANYTHING)
+@given(name=st.sampled_from(sorted(asdict(settings()))), value=ANYTHING)
 def test_one_setting_may_be_anything(name: str, value: Any) -> None:
     try:
-        original = RunSettings.from_dict({**settings().to_dict(), name: value})
+        original = RunSettings.from_dict({**asdict(settings()), name: value})
     except InvalidInput:
         return
-    assert RunSettings.from_dict(original.to_dict()) == original
+    assert RunSettings.from_dict(asdict(original)) == original
 
 
 @for_each("limit", [0, -1, True, 1.5, "3"])

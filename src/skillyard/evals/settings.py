@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput, SkillIoError
@@ -265,7 +265,7 @@ class RunSettings(RunValues):
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> RunSettings:
-        """Return the settings that :meth:`to_dict` gave. Raises InvalidInput for anything else."""
+        """Return the settings of an earlier run. Raises InvalidInput for anything else."""
         if value.get("eval_type") not in tuple(LAYERS):  # it may be unhashable
             raise InvalidInput(f"eval_type should be one of {', '.join(LAYERS)}")
         values = {name: each for name, each in value.items() if each is not None}
@@ -273,10 +273,6 @@ class RunSettings(RunValues):
             return read_record(cls, [(NO_FILE, values)])
         except SkillIoError as error:
             raise InvalidInput(error.message) from None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON."""
-        return asdict(self)
 
     def require_models(self) -> None:
         """Raise InvalidInput when a model that the run needs is not configured."""

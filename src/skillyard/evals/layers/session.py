@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from statistics import median_high
 from typing import Any
 
 from skillyard.evals.arms import estimate_tokens
-from skillyard.evals.judgement.judge import JudgeQuestion, judge_prompt
+from skillyard.evals.judgement.judge import JudgeQuestion, invoke_judge, judge_prompt
 from skillyard.evals.judgement.verdicts import BadVerdict, Criterion, verdict
 from skillyard.evals.models.calls import (
     Budget,
@@ -128,7 +128,7 @@ class ModelSession:
         """
         path = self.generation_path(folder, request, run)
         try:
-            entry, cost = self._stored_or_new(path, None, lambda: self._ask(path, request, run))
+            entry, cost = self._stored_or_new(path, None, lambda: self._ask(request, run))
         except ModelFailed as failure:
             return ModelAnswer(path, error=f"{failure.kind}: {failure}")
         if entry is None:
@@ -147,7 +147,7 @@ class ModelSession:
         """Return the judgement of two answers. Raises as :meth:`generate` does."""
         path = self.judgement_path(folder, question)
         entry, cost = self._stored_or_new(
-            path, question.criteria, lambda: self._ask_judge(path, question)
+            path, question.criteria, lambda: self._ask_judge(question)
         )
         if entry is None:
             return Judgement(path, error=_MISSING, missing=True)
@@ -188,11 +188,11 @@ class ModelSession:
         self,
         path: str,
         criteria: Sequence[Criterion] | None,
-        make: Callable[[], tuple[Entry, bool]],
+        ask: Callable[[], dict[str, Any]],
     ) -> tuple[Entry | None, float]:
         """Return an entry, and what this run paid for it; None for a missing one of a replay.
 
-        One of all threads and processes makes it. ``make`` returns it, and whether it is stored.
+        One of all threads and processes asks.
         """
         entry = self.cached(path, criteria)
         if entry is not None or self.options.replay:
@@ -203,14 +203,23 @@ class ModelSession:
             entry = self.cached(path, criteria)
             if entry is not None:
                 return entry, 0.0
-            entry, is_stored = make()
+            reply = ask()
+            new: Any = {
+                "schema": GENERATION_SCHEMA if criteria is None else JUDGEMENT_SCHEMA,
+                "key": path.rpartition("/")[2].removesuffix(".json"),
+                "provider": self.model.provider,
+                "host": self.model.host,
+                "timestamp": moment(),
+                **reply,
+            }
             with self._guard:
                 self.live = True
-                self.fake |= entry["fake"]
-            if is_stored:
-                self.entries.write(path, entry)
+                self.fake |= new["fake"]
+            # Where a call of several failed, it is worth asking again.
+            if reply.get("calls") == reply.get("attempts"):
+                self.entries.write(path, new)
                 self._written.add(path)
-            return entry, entry["cost"]
+            return new, new["cost"]
 
     def cached(self, path: str, criteria: Sequence[Criterion] | None = None) -> Entry | None:
         """Return a usable cached entry and count it. Unusable entries are reported.
@@ -239,30 +248,25 @@ class ModelSession:
             self.fake |= entry["fake"]
         return entry
 
-    def _ask(self, path: str, request: ModelRequest, run: int) -> tuple[Entry, bool]:
+    def _ask(self, request: ModelRequest, run: int) -> dict[str, Any]:
         limit_s = self.settings.timeout_s or request.time_limit_s
         reply = self.model.complete(request, limit_s)
-        usage = reply.usage
-        entry: Any = {
-            "schema": GENERATION_SCHEMA,
-            **self._origin(path, request.model),
+        return {
+            "model": request.model,
             "run": run,
             "text": reply.text,
             "stop_reason": reply.stop_reason,
-            "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+            "usage": asdict(reply.usage),
             "sent": dict(reply.sent),
-            "cost": cost_of(self.prices.get(request.model), usage),
+            "cost": cost_of(self.prices.get(request.model), reply.usage),
             "latency_s": round(reply.latency_s, 3),
             "sdk": reply.sdk,
             "fake": reply.fake,
         }
-        return entry, True
 
-    def _ask_judge(self, path: str, question: JudgeQuestion) -> tuple[Entry, bool]:
-        from skillyard.evals.judgement.judge import invoke_judge
-
+    def _ask_judge(self, question: JudgeQuestion) -> dict[str, Any]:
         settings, model = self.settings, question.judge_model
-        outcome = invoke_judge(
+        return {"model": model} | invoke_judge(
             self.model,
             question.user_prompt,
             *question.slots,
@@ -274,18 +278,6 @@ class ModelSession:
             timeout_s=settings.timeout_s,
             price=self.prices.get(model),
         )
-        entry: Any = {"schema": JUDGEMENT_SCHEMA, **self._origin(path, model), **outcome}
-        # Where a call failed, it is worth asking again.
-        return entry, outcome["calls"] == outcome["attempts"]
-
-    def _origin(self, path: str, model: str) -> dict[str, str]:
-        return {
-            "key": path.rpartition("/")[2].removesuffix(".json"),
-            "provider": self.model.provider,
-            "host": self.model.host,
-            "model": model,
-            "timestamp": moment(),
-        }
 
 
 class _PlannedText(str):

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -107,8 +107,8 @@ def parameters_of(provider: str, model: str) -> tuple[str, bool]:
 
 
 @cache
-def price(provider: str, model: str, on: date | None = None) -> Price | None:
-    """Return the price of a model on a day (default: today in UTC), or None when it is unknown.
+def price(provider: str, model: str) -> Price | None:
+    """Return the price of a model today (UTC), or None when it is unknown.
 
     A self-hosted server may use the name of a known model; the price is then the provider's.
     Raises ModelFailed (``missing_library``) without genai-prices.
@@ -119,17 +119,17 @@ def price(provider: str, model: str, on: date | None = None) -> Price | None:
         from genai_prices.data_snapshot import DataSnapshot
     except ImportError:
         raise missing_library("genai-prices") from None
-    day = on or datetime.now(UTC).date()
+    now = datetime.now(UTC)
     # The table that the package carries, whatever somebody else has updated.
     table = DataSnapshot(providers=providers, from_auto_update=False)
     try:
         _, entry = table.find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    rates = entry.get_prices(datetime(day.year, day.month, day.day, 12, tzinfo=UTC))
+    rates = entry.get_prices(now)
     if rates.input_mtok is None or rates.output_mtok is None:
         return None
-    return Price(rates, f"genai-prices {__version__} (bundled)", day.isoformat())
+    return Price(rates, f"genai-prices {__version__} (bundled)", now.date().isoformat())
 
 
 NO_MONEY = (

@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -185,7 +185,7 @@ def _session(
     events.append(
         START,
         timestamp=moment(),
-        settings=settings.to_dict(),
+        settings=asdict(settings),
         dataset_sha256=work.dataset_sha256,
     )
     if pays:
@@ -271,7 +271,7 @@ def _settings_of(
             " out --resume"
         )
     given = {name: value for name, value in options.overrides.items() if value is not None}
-    settings = RunSettings.from_dict({**before.to_dict(), **given})
+    settings = RunSettings.from_dict({**asdict(before), **given})
     if options.replay:
         return settings
     address = settings.base_url
