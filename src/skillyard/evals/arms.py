@@ -322,19 +322,14 @@ def read_siblings(
                 refused[name] = "it is a link, or lies behind one"
             else:
                 data = read_resource(skill, path)
-                files[path] = _cut(decode(data, name), data, remaining)
+                files[path] = line_feeds(decode(data, name))
+                if len(data) > remaining:
+                    within = line_feeds(data[:remaining].decode("utf-8", "ignore"))
+                    files[path] = f"{within.rstrip()}\n{TRUNCATED}"
                 remaining -= len(data)
         except SkillError as error:
             refused[name] = error.message
     return files, missing, refused
-
-
-def _cut(text: str, data: bytes, remaining: int) -> str:
-    """Return the text of a file, within the budget."""
-    if len(data) <= remaining:
-        return line_feeds(text)
-    text_within = line_feeds(data[:remaining].decode("utf-8", "ignore"))
-    return f"{text_within.rstrip()}\n{TRUNCATED}"
 
 
 def document_of(skill: Skill) -> tuple[str, str | None]:

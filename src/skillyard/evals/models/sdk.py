@@ -118,11 +118,12 @@ class SdkModel(ABC):
             {"model": request.model, **self._texts(request), **parameters}, timeout_s
         )
         latency_s = time.monotonic() - started
-        text, stop, usage = self._read_response(response)
+        text, reason, usage = self._read_response(response)
+        word = self._stops.get(reason) or shorten(clean_line(reason), _WORD) or "unknown"
         backend = response.headers.get(BACKEND_HEADER, "") if self._own else ""
         return ModelReply(
-            "" if stop == "refusal" else text,
-            stop,
+            "" if word == "refusal" else text,
+            word,
             usage,
             parameters,
             latency_s,
@@ -151,17 +152,11 @@ class SdkModel(ABC):
             if isinstance(body, str | bytes | None):
                 what = "answered with a page or plain text, not JSON; is the base URL right?"
                 raise bad_reply(self.provider, what)
-            text, stop, usage = self._read(body)
-            return text, self._stop_word(stop), usage
+            text, reason, usage = self._read(body)
+            return text, reason if isinstance(reason, str) else "", usage
         except _UNREADABLE:
             pass
         raise bad_reply(self.provider, "answered with something that is no answer", charged=True)
-
-    def _stop_word(self, stop: object) -> str:
-        """Return our word for a reason to stop, else the provider's, cleaned, or ``unknown``."""
-        if not isinstance(stop, str):
-            return "unknown"
-        return self._stops.get(stop) or shorten(clean_line(stop), _WORD) or "unknown"
 
 
 class AnthropicModel(SdkModel):
