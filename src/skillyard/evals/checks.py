@@ -24,7 +24,6 @@ from skillyard.base.extras import install_command
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.sums import wilson
 from skillyard.base.text import clean_line, shorten
-from skillyard.engine.context.scripts import own_environment, run_command
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
@@ -183,6 +182,8 @@ def _script_outcome(
 
     The command is split without a shell. ``python`` is the interpreter that runs this program.
     """
+    from skillyard.engine.context.scripts import own_environment, run_command
+
     command = shlex.split(check.value)
     if command[0] in _PYTHON:
         command[0] = sys.executable
