@@ -13,15 +13,14 @@ import pytest
 
 from skillyard.install.sources.settings import GITHUB_TOKENS
 from skillyard.install.sources.transport import Transport
-from skillyard_testkit import FakeServers, faults, toml
-from skillyard_testkit.messages import json_response
+from skillyard_testkit import FakeServers, toml
 
 __all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
 
 GITHUB_TOKEN = "testkit-github-token"
 SKILLS_SH_TOKEN = "testkit-skills-sh-token"
-EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed", "pdf-server"})
-"""What the five sources have, by id."""
+EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed"})
+"""What the four sources have, by id."""
 DEADLINE_S = 3.0
 """Of one request, in this process; the stand-in is far quicker, and a hang costs no more."""
 
@@ -63,7 +62,6 @@ class World:
         self.folder = folder
         self.into = folder / "work" / "skills"
         self._capsys = capsys
-        self._honest = False
 
     def environment(self) -> dict[str, str]:
         """Return what a person would have set."""
@@ -85,28 +83,15 @@ class World:
             "repositories": ["acme/skills"],
             "registry_files": [home / "registry.md"],
             "shipped_registry": False,
-            "servers": [self.up.other],
             "source_timeout_s": timeout_s,
             **more,
         }
         (home / "skillyard.toml").write_text(toml({"sources": sources}), encoding="utf-8")
 
-    def _be_honest(self) -> None:
-        """Let the skillyard server answer as one does; behind every fault that a test added."""
-        if not self._honest:
-            self._honest = True
-            item = {"source": "far/skills", "id": "pdf-server", "title": "pdf-server",
-                    "description": "Fills in PDF forms.", "install_count": 0}  # fmt: skip
-            listed = faults.respond_with(json_response({"skills": [item]}))
-            self.up.faults.add("other", "/search*", listed, times=None)
-            whole = faults.respond_with(json_response({**item, "raw_content": skill("pdf-server")}))
-            self.up.faults.add("other", "/skills/*", whole, times=None)
-
     def run(self, *arguments: str) -> Done:
         """Run a command in this process."""
         from skillyard.cli import main
 
-        self._be_honest()
         self._capsys.readouterr()
         code = main(arguments)
         left = self._capsys.readouterr()

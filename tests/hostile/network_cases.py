@@ -20,7 +20,7 @@ class Place(NamedTuple):
     """A route of one server, and what a search loses with it."""
 
     source: str
-    """The source as a search names it; ``server`` stands for a skillyard server."""
+    """The source as a search names it."""
     server: str
     pattern: str
     lost: str
@@ -31,12 +31,10 @@ SEARCHES: Mapping[str, Place] = {
     "skills.sh": Place("skills.sh", "skills_sh", "/api/*search*", "pdf-market"),
     "github": Place("github", "github_api", "/repos/acme/skills/git/trees/*", "pdf-ours"),
     "well-known": Place("well-known", "well_known", "*index.json", "pdf-site"),
-    "server": Place("server", "other", "/search*", "pdf-server"),
 }
 CONTENTS: Mapping[str, Place] = {
     "a file of a repository": Place("github", "github_raw", "/acme/skills/*", "pdf-ours"),
     "a file of a site": Place("well-known", "well_known", "*/pdf-site/SKILL.md", "pdf-site"),
-    "a skill of a server": Place("server", "other", "/skills/*", "pdf-server"),
 }
 
 Make = Callable[[FakeServers, Place], None]
@@ -63,7 +61,7 @@ def _chain(up: FakeServers, place: Place) -> None:
 
 
 def _elsewhere(up: FakeServers, place: Place) -> None:
-    """To a host that is none of the settings'; for a server, which may be any, to its neighbour."""
+    """To a host that is none of the settings'."""
     port = int(up.other.rpartition(":")[2])
     target = f"http://localhost:{port}/stolen"  # another name is another origin
     up.faults.add(place.server, place.pattern, faults.redirect(target, 307), times=None)

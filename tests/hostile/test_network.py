@@ -38,7 +38,7 @@ def assert_printable(text: str) -> None:
     assert find_hidden(text.replace("\n", " ")) is None
 
 
-def test_without_hostility_all_five_sources_are_there(here: World) -> None:
+def test_without_hostility_all_sources_are_there(here: World) -> None:
     done = here.run("search", "pdf forms")
     assert (done.code, done.err) == (0, "")
     assert all(name in done.out for name in EVERY)
@@ -84,8 +84,8 @@ def test_an_index_that_names_such_an_address_is_refused_by_name(
 
 SOME = ("slow", "a gzip bomb", "a redirect to another host")
 EVERYWHERE = [
-    *(("server", answer) for answer in ANSWERS),
-    *((place, answer) for place in SEARCHES if place != "server" for answer in SOME),
+    *(("skills.sh", answer) for answer in ANSWERS),
+    *((place, answer) for place in SEARCHES if place != "skills.sh" for answer in SOME),
 ]
 
 
@@ -100,8 +100,7 @@ def test_a_hostile_answer_to_a_search_costs_one_source(
     assert done.code == 0
     assert {name for name in EVERY if name in done.out} == EVERY - {where.lost}
     (said,) = done.err.splitlines()
-    named = f"{where.source}:" if where.source != "server" else "server:http"
-    assert said.startswith(f"skillyard: {named}")
+    assert said.startswith(f"skillyard: {where.source}:")
     assert_printable(done.out + done.err)
     shape = here.run("search", "pdf forms", "--json")
     failed = shape.source(where.source)
@@ -155,9 +154,6 @@ def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
     """Python reads and writes NaN; JSON has none."""
     here.up.list_skill("market/skills", "pdf-nan", installs=float("nan"))
     here.up.list_skill("market/skills", "pdf-inf", installs=float("inf"))
-    item = {"source": "far/skills", "id": "pdf-server", "install_count": float("nan"),
-            "relevance_score": float("inf"), "description": "PDF forms."}  # fmt: skip
-    here.up.faults.add("other", "/search*", faults.respond_with(json_response({"skills": [item]})))
     done = here.run("search", "pdf forms", "--json", "--explain")
     assert done.code == 0
     assert done.ids >= EVERY | {"pdf-nan", "pdf-inf"}
@@ -166,13 +162,10 @@ def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
 
 def test_what_a_server_says_never_reaches_the_terminal_raw(here: World) -> None:
     loud = "pdf \x1b]0;owned\x07\x1b[2J\u202e\u200b\x9b31m\r"
-    item = {"source": f"far/{loud}", "id": f"pdf-{loud}", "title": loud, "description": loud}
-    other = {"source": "far/skills", "id": "pdf-\ud800", "title": "\udfff", "description": "pdf"}
-    answer = json_response({"skills": [item, other, {**item, "title": "x" * 100_000}]})
-    here.up.faults.add("other", "/search*", faults.respond_with(answer), times=None)
-    here.up.faults.add(
-        "other", "/skills/*", faults.respond_with(json_response({"raw_content": loud}))
-    )
+    item = {"source": f"far/{loud}", "skillId": f"pdf-{loud}", "name": loud, "description": loud}
+    other = {"source": "far/skills", "skillId": "pdf-\ud800", "name": "\udfff"}
+    answer = json_response({"skills": [item, other, {**item, "name": "x" * 100_000}]})
+    here.up.faults.add("skills_sh", "/api/*search*", faults.respond_with(answer), times=None)
     page = Response(200, b"<\x1b]0;x\x07>", {"content-type": "text/html\x1b"})
     here.up.faults.add("well_known", "*index.json", faults.respond_with(page), times=None)
     done = here.run("search", "pdf forms")
@@ -181,13 +174,13 @@ def test_what_a_server_says_never_reaches_the_terminal_raw(here: World) -> None:
     assert len(done.out) < 10_000
     shape = here.run("search", "pdf forms", "--json")
     assert shape.out.isascii()
-    assert shape.ids >= EVERY - {"pdf-server", "pdf-site"}
+    assert shape.ids >= EVERY - {"pdf-market", "pdf-site"}
 
 
 # --- tokens and processes ---
 
 
-@pytest.mark.parametrize("server", ["skills_sh", "github_api", "github_raw", "well_known", "other"])
+@pytest.mark.parametrize("server", ["skills_sh", "github_api", "github_raw", "well_known"])
 def test_no_redirect_carries_a_token_to_another_host(here: World, server: str) -> None:
     """Each host of the settings may be asked, but never with what is another's."""
     up = here.up

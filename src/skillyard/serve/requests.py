@@ -56,7 +56,7 @@ class SearchRequest(OneSkillRequest):
     source: Annotated[
         tuple[str, ...],
         "Ask these sources only: local (the catalog), or a remote one that is allowed here:"
-        " registry, skills.sh, github, well-known, servers, or one that a package adds (default:"
+        " registry, skills.sh, github, well-known, or one that a package adds (default:"
         " all that are enabled).",
         Bounds(items=20, longest=100, shortest=1),
         Spelling(("sources",), metavar="SOURCE"),

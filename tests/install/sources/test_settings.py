@@ -30,7 +30,6 @@ git_hosts = ["git.corp.example", "file:///srv/git"]
 registry_files = ["a.md", "~/b.md"]
 shipped_registry = false
 sites = ["https://site.example"]
-servers = ["https://server.example"]
 over_fetch_floor = 30
 source_timeout_s = 2.5
 ranker = "relevance"
@@ -53,7 +52,6 @@ EVERY_KEY = {
     "repositories": ("acme/skills", "acme/more"),
     "shipped_registry": False,
     "sites": ("https://site.example",),
-    "servers": ("https://server.example",),
     "over_fetch_floor": 30,
     "source_timeout_s": 2.5,
     "ranker": "relevance",
@@ -144,7 +142,7 @@ OUT_OF_RANGE = [
     "cache_days = -1", "cache_days = nan", 'repositories = ["not-a-repository"]',
     'repositories = ["../.."]', 'skills_sh_url = "ftp://skills.sh"',
     'github_api_url = "api.github.com"', 'github_raw_url = ""', 'sites = ["file:///etc"]',
-    'servers = ["javascript:x"]', 'skills_sh_url = "https://user:secret@skills.sh"',
+    'sites = ["javascript:x"]', 'skills_sh_url = "https://user:secret@skills.sh"',
     'github_token = "a\\nb"', 'skills_sh_token = "tok\u00e9n"', 'host_tokens.a = "a\\u0000b"',
 ]  # fmt: skip
 

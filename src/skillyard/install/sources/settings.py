@@ -19,7 +19,6 @@ BUILT_IN: Mapping[str, str] = {
     "skills.sh": "skillyard.install.sources.skills_sh",
     "github": "skillyard.install.sources.github",
     "well-known": "skillyard.install.sources.well_known",
-    "servers": "skillyard.install.sources.server",
 }
 """The module of each remote source. All are enabled unless the settings list others."""
 
@@ -35,7 +34,6 @@ _PLACES = {
     "registry": "registry_files",
     "github": "repositories",
     "well-known": "sites",
-    "servers": "servers",
 }
 """Source -> the setting with the places that it queries."""
 
@@ -100,9 +98,7 @@ class Settings(NamedTuple):
     shipped_registry: bool = True
     """Whether the bundled registry file is searched."""
     sites: tuple[Address, ...] = ()
-    """Sites with a well-known index."""
-    servers: tuple[Address, ...] = ()
-    """Other skillyard servers."""
+    """Sites with a well-known index, as ``skillyard serve`` has one."""
     over_fetch_floor: Annotated[int, Bounds(0)] = 15
     """Each source is queried for twice the limit, and for at least this many skills."""
     source_timeout_s: Annotated[float, Bounds(above=0, most=1e9)] = 10.0
@@ -116,7 +112,7 @@ class Settings(NamedTuple):
     offline: bool = False
     """Answer from the cache only; ``SKILLYARD_OFFLINE`` goes before it."""
     host_tokens: Mapping[str, Token] = {}
-    """Host, or ``host:port`` -> its token: of sites, servers and archives. Such a host may be in a
+    """Host, or ``host:port`` -> its token: of sites and archives. Such a host may be in a
     private network."""
 
     @property

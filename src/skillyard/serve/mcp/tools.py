@@ -67,7 +67,7 @@ class SearchSkillsRequest:
     sources: Annotated[
         tuple[str, ...],
         "Ask only these: local (this library), or a remote one that the operator allows"
-        " (registry, skills.sh, github, well-known, servers).",
+        " (registry, skills.sh, github, well-known).",
         Bounds(items=20),
     ] = ()
     scorer: Annotated[str | None, f"{', '.join(BUILT_IN)}, or a plugin's.", Bounds(shortest=1)] = (
