@@ -196,9 +196,7 @@ def _facts(runs: Sequence[Results]) -> Iterator[tuple[str, str]]:
         yield title, ", ".join(visible_line(each, _LETTERS) for each in values if each)
     cases = [case for run in runs for case in run.cases]
     yield "Cases", f"{whole(_counted(cases))} of {whole(len(cases))} counted"
-    # Older results hold only the cost of the last part.
-    paid = (("run_cost" if "run_cost" in run.at("meta") else "total_cost", run) for run in runs)
-    costs = [cost for key, run in paid if (cost := run.number("meta", key)) is not None]
+    costs = [cost for run in runs if (cost := run.number("meta", "run_cost")) is not None]
     yield "Cost", money(sum(costs)) if costs else ""
 
 

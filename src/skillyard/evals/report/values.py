@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.base.invisible import clean
+from skillyard.base.text import one_line, shorten
 from skillyard.evals.layers.registry import LAYERS
 
 UNKNOWN = "–"
@@ -49,10 +50,8 @@ def visible_line(text: str, limit: int | None = None) -> str:
 
     A text that was cut ends with an ellipsis.
     """
-    line = " ".join(visible(text).split())
-    if limit is None or len(line) <= limit:
-        return line
-    return line[: max(0, limit - 1)].rstrip() + "…"
+    line = one_line(visible(text))
+    return line if limit is None else shorten(line, limit)
 
 
 def condition(name: str) -> str:
@@ -81,9 +80,9 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return text
 
 
-def signed(value: float | None, digits: int = 2) -> str:
+def signed(value: float | None) -> str:
     """Return ``+0.62`` or ``−0.40``; ``0.00`` has no sign."""
-    text = decimal(value, digits)
+    text = decimal(value)
     positive = value is not None and value > 0 and text.strip("0.,") != ""
     return f"+{text}" if positive else text
 
