@@ -179,17 +179,11 @@ def _write(plans: Iterable[FixPlan]) -> tuple[tuple[Fix, ...], tuple[Diagnostic,
 def _rule_counts(findings: Iterable[Diagnostic]) -> tuple[RuleCount, ...]:
     """Return the findings by rule: the severest first, then the most frequent, then by code."""
     numbers = Counter((each.code, each.severity) for each in findings)
-    files = Counter((code, severity) for code, severity, _ in {_place(each) for each in findings})
+    places = {(each.code, each.severity, each.path) for each in findings}
+    files = Counter((code, severity) for code, severity, _ in places)
     counts = [
         RuleCount(code=code, severity=severity, findings=number, files=files[code, severity])
         for (code, severity), number in numbers.items()
     ]
-    return tuple(sorted(counts, key=_rank))
-
-
-def _place(each: Diagnostic) -> tuple[str, str, str]:
-    return each.code, each.severity, each.path
-
-
-def _rank(each: RuleCount) -> tuple[int, int, str]:
-    return SEVERITIES.index(each.severity), -each.findings, each.code
+    counts.sort(key=lambda each: (SEVERITIES.index(each.severity), -each.findings, each.code))
+    return tuple(counts)

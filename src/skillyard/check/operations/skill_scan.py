@@ -78,13 +78,6 @@ class ScanUnit(NamedTuple):
         return path if folder in ("", ".") else f"{folder.rstrip('/')}/{path}"
 
 
-def scan_units(path: str) -> tuple[list[ScanUnit], list[ScanFinding]]:
-    """Return the skills at a path, at least one, and what is left out below it."""
-    if not os.path.isdir(path):
-        return [_unit_of(path)], []
-    return library_units(LibrarySpec((path,), ()))
-
-
 def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[ScanFinding]]:
     """Return the skills of a library, and what is left out in its folders.
 
@@ -277,7 +270,10 @@ def scan_skills(
             if not skill.path or skill.stored:
                 raise InvalidInput(f"{target!r} has no files here: scan the folder it came from")
             path = skill.path
-        add(*scan_units(path))
+        if os.path.isdir(path):
+            add(*library_units(LibrarySpec((path,), ())))
+        else:
+            add([_unit_of(path)], [])
     if library is not None:
         add(*library_units(library))
     folders = frozenset(real for real, unit in units.items() if unit.is_folder)

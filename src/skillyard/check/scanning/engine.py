@@ -116,7 +116,7 @@ def _hits_of_file(file: SkillFile) -> _Hits:
 def _hits(document: Document) -> _Hits:
     """Yield the hits of all rules in a document, and in what is encoded or hidden in it."""
     for rule in RULES:
-        for hit in rule.hits(document):
+        for hit in rule.find(document, rule.patterns):
             if not (rule.quotable and is_negated(document, hit.start)):
                 yield rule, hit
     for number, (hit, text) in enumerate(hidden.decoded_texts(document)):
@@ -150,7 +150,11 @@ def _sent_later(hits: Iterable[RuleHit]) -> _Hits:
 def _worst(text: str) -> str | None:
     """Return the highest severity of the patterns' hits in a text that was encoded or hidden."""
     document = Document("text.md", text.encode("utf-8", "replace"))
-    severities = {hit.severity or rule.severity for rule in RULES for hit in rule.hits(document)}
+    severities = {
+        hit.severity or rule.severity
+        for rule in RULES
+        for hit in rule.find(document, rule.patterns)
+    }
     return next((severity for severity in SEVERITIES[:2] if severity in severities), None)
 
 

@@ -61,12 +61,9 @@ class Rule:
     phrase: bool
     """True for a rule whose hits are sentences to the agent. They mean nothing in a quotation."""
 
-    def hits(self, document: Document) -> Iterable[RuleHit]:
-        """Return the hits in a document, in any order."""
-        return self.find(document, self.patterns)
-
 
 Find = Callable[[Document, "tuple[Pattern, ...]"], "Iterable[RuleHit]"]
+"""Returns the hits in a document, in any order."""
 
 
 class Pattern(NamedTuple):

@@ -7,7 +7,7 @@ check the raw fields of files that do not load.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -169,26 +169,21 @@ def check_target(
 ) -> Findings:
     """Return what is wrong with a target under a profile."""
     contents = _read_reference(where) if profile == REFERENCE else _read(where, profile)
-    diagnostics = [_grade_reading(each, profile) for each in contents.reading]
-    reported = {(each.path, each.code) for each in diagnostics if each is not None}
-    skills = set()
-    failed = [each for each in contents.reading if each.severity == ERROR]
+    diagnostics = [*filter(None, (_grade_reading(each, profile) for each in contents.reading))]
+    reported = {(each.path, each.code) for each in diagnostics}
+    failed = (each for each in contents.reading if each.severity == ERROR)
     files = {each.path for each in failed if each.code != _MISSING}
+    skills = frozenset(view.path for view in contents.views if view.kind != CONVENTION)
     for view in contents.views:
         files.add(view.path)
-        if view.kind != CONVENTION:
-            skills.add(view.path)
-        diagnostics.extend(
-            each
-            for each in _rule_findings(view, profile, config_of)
-            if (each.path, each.code) not in reported
-        )
+        found = _rule_findings(view, profile, config_of)
+        diagnostics += [each for each in found if (each.path, each.code) not in reported]
     for each in () if contents.catalog is None else library_rules(contents.catalog, tools=tools):
         severity = _severity(each.code, each.path, profile, config_of)
         if severity != OFF and where.includes(each.path):
             diagnostics.append(each._replace(severity=severity))
     ordered = sorted(_with_columns(_apply_config(diagnostics, config_of)), key=order)
-    return Findings(ordered, frozenset(skills), frozenset(files))
+    return Findings(ordered, skills, frozenset(files))
 
 
 def order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
@@ -196,19 +191,18 @@ def order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
     return each.path, each.line or 0, each.code, each.column or 0, each.message, each.severity
 
 
-def _apply_config(
-    diagnostics: Iterable[Diagnostic | None], config_of: ConfigOf
-) -> Iterator[Diagnostic]:
+def _apply_config(diagnostics: Iterable[Diagnostic], config_of: ConfigOf) -> Iterator[Diagnostic]:
     """Yield the diagnostics that are not ignored, with the configured severities."""
     for each in diagnostics:
-        if each is not None and not (config := config_of(each.path)).ignores(each.code, each.path):
+        config = config_of(each.path)
+        if not config.ignores(each.code, each.path):
             yield each._replace(severity=config.severity_of(each.code) or each.severity)
 
 
 class _Contents(NamedTuple):
     """The files of a target, and the diagnostics of reading them."""
 
-    views: Iterable[View]
+    views: Sequence[View]
     reading: list[Diagnostic]
     catalog: Catalog | None = None
 

@@ -142,7 +142,7 @@ def parse_text(text: str, place: FixPlace) -> ParsedDocument | None:
 def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
     """Return the content of a document, without digests and without the repaired fields."""
     skill = parsed.skill
-    changes = _CHANGES.get(code, ())
+    changes = ("name", "slug") if code == "name_dir_mismatch" else ()
     ignored = {"hash", "id", "frontmatter", *changes}
     facts: dict[str, object] = {
         name: value for name, value in skill.fields().items() if name not in ignored
@@ -152,7 +152,6 @@ def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
     return {**facts, "fields": [(key, value) for key, value in fields if key not in changes]}
 
 
-_CHANGES = {"name_dir_mismatch": ("name", "slug")}
 _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 

@@ -88,18 +88,15 @@ def as_github(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def _github_command(diagnostic: Diagnostic) -> str:
-    properties = {"file": clean_line(diagnostic.path)}
-    if diagnostic.line is not None:
-        properties["line"] = str(diagnostic.line)
-        if diagnostic.column is not None:
-            properties["col"] = str(diagnostic.column)
-    properties["title"] = diagnostic.code
-    properties_text = ",".join(
-        f"{key}={_github_property(value)}" for key, value in properties.items()
+    place = {"file": clean_line(diagnostic.path), "line": diagnostic.line, "col": diagnostic.column}
+    properties = ",".join(
+        f"{key}={_github_property(str(value))}"
+        for key, value in {**place, "title": diagnostic.code}.items()
+        if value is not None
     )
     text = f"{diagnostic.message} ({diagnostic.hint})" if diagnostic.hint else diagnostic.message
     command = _GITHUB_COMMANDS.get(diagnostic.severity, "notice")
-    return f"::{command} {properties_text}::{_github_data(clean_line(text))}"
+    return f"::{command} {properties}::{_github_data(clean_line(text))}"
 
 
 def _github_data(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -41,9 +42,9 @@ _FIRST_LINE = 2  # of the frontmatter block, below its opening fence
 _LINK = re.compile(r"\]\(((?:[^()\n]|\([^()\n]{0,400}\)){0,400}+)\)")
 _NO_FILE = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]{1,31}:|//", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
+_FOLDERS = ("scripts", "references", "assets", "examples", "templates", "resources")
 _PATH = re.compile(
-    r"(?<![^\s`'\"(=])(?:scripts|references|assets|examples|templates|resources)/"
-    r"[A-Za-z0-9_./-]{1,200}+(?![*<{$\[…]|:\d)"
+    rf"(?<![^\s`'\"(=])(?:{'|'.join(_FOLDERS)})/[A-Za-z0-9_./-]{{1,200}}+(?![*<{{$\[…]|:\d)"
 )
 """A path of a bundled file in running text, in code or in a command."""
 _NO_FILE_BEFORE = re.compile(
@@ -67,27 +68,23 @@ class TextPlace(NamedTuple):
     """0-based line of the body."""
 
 
+@dataclass(eq=False)
 class View:
-    """One parsed file. ``folder`` is the name of its own folder, None for single files."""
+    """One parsed file."""
 
-    def __init__(
-        self,
-        path: str,
-        kind: str,
-        name: str | None,
-        description: str | None,
-        block: str,
-        body: str,
-    ) -> None:
-        self.path = path
-        self.kind = kind
-        self.name = name
-        """None when it is absent or not text."""
-        self.description = description
-        self.block = block
-        """The frontmatter without its fences."""
-        self.body = body
-        self.folder = folder_of(path) if kind in (FOLDER, OASIS) else None
+    path: str
+    kind: str
+    name: str | None
+    """None when it is absent or not text."""
+    description: str | None
+    block: str
+    """The frontmatter without its fences."""
+    body: str
+
+    @cached_property
+    def folder(self) -> str | None:
+        """The name of the file's own folder, None for single files."""
+        return folder_of(self.path) if self.kind in (FOLDER, OASIS) else None
 
     @cached_property
     def fields(self) -> tuple[dict[str, Node], dict[str, int]]:
@@ -147,10 +144,12 @@ class View:
 
         And whether it stands in a code block. Examples, and what a command writes, are left out.
         """
+        if not any(f"{folder}/" in self.body for folder in _FOLDERS):
+            return
         prose = prose_lines(self.body, keeps_spans=True)
         lines = self.body.split("\n")
         for number, (above, line) in enumerate(pairwise(["", *lines])):
-            for match in _PATH.finditer(line):
+            for match in _PATH.finditer(line) if "/" in line else ():
                 path = match[0].rstrip(".-")
                 start, end = match.span()
                 before = f"{above[-80:]}\n{line[max(0, start - 1_000) : start]}"
