@@ -48,17 +48,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("reports")
     worst = [hostile(WORST, each) for each in every(prompts=1)]
     reports = {
-        "report": (build_report(every(runs=1), title="Skills of ours", changes=CHANGES), text_of),
+        "report": (build_report(every(runs=1), changes=CHANGES), text_of),
         "fake": (
             build_report(
                 every(backend="fake", aborted=True, stop_reason="budget", limit=40),
-                title="A demonstration",
             ),
             text_of,
         ),
         "stand-in": (build_report(every(backend="fake")), text_of),
-        "hostile": (build_report(worst, title=WORST), lambda run, path: WORST),
-        "empty": (build_report([{}], title="Nothing"), text_of),
+        "hostile": (build_report(worst), lambda run, path: WORST),
+        "empty": (build_report([{}]), text_of),
     }
     addresses = {}
     for name, (report, texts) in reports.items():

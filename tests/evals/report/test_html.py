@@ -137,14 +137,13 @@ def test_a_statement_on_all_skills_stands_after_the_skills_and_says_how_many_are
 @for_each("text", HOSTILE)
 def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in every(prompts=1)]
-    page = page_of(envelopes, title=text, changes=[{"message": text}])
-    cases = cases_page_of(envelopes, lambda run, path: text, title=text)
+    page = page_of(envelopes, changes=[{"message": text}])
+    cases = cases_page_of(envelopes, lambda run, path: text)
     wanted = visible_line(text)[:200]
     for each, least in ((page, 10), (cases, 20)):
         assert faults(each) == []
         assert each.all("script") == []
         assert flat(each.text()).count(wanted) > least
-        assert wanted[:80] in flat(each.text("title"))
     for plot in re.findall(r"<svg.*?</svg>", html(build_report(envelopes)), re.DOTALL):
         ElementTree.fromstring(plot)
 
@@ -256,7 +255,7 @@ def test_nothing_at_all_is_a_page_in_plain_words() -> None:
     broken = {"meta": None, "cases": None, "summary": 3, "artifacts": "x"}
     nothing: list[list[dict[str, Any]]] = [[], [{}], [broken]]
     for envelopes in nothing:
-        page = page_of(envelopes, title="")
+        page = page_of(envelopes)
         assert faults(page) == []
         assert "There is nothing to report on." in page.text()
         assert faults(cases_page_of(envelopes)) == []

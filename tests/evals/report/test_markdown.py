@@ -46,18 +46,19 @@ def kinds(tokens: list[Any]) -> set[str]:
 
 
 def test_a_summary_has_the_first_screen_and_what_decided() -> None:
-    text = render(every(backend="fake"), title="A run", changes=CHANGES)
+    text = render(every(backend="fake"), changes=CHANGES)
     assert text.splitlines()[:4] == [
-        "# A run",
+        "# Skill evaluation",
         "",
         "> [!CAUTION]",
         "> **Made by a stand-in server: says nothing about any skill**",
     ]
-    text = render(every(), title="A run", changes=CHANGES)
+    text = render(every(), changes=CHANGES)
     assert "| csv-cleaning | ▲ better | +0.91 (+0.52 to +1.30) | −0.50 at prompt 2 |" in text
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
-        "# A run", "### L5 With the skill against no skill", "### L6 Full skill against no skill",
+        "# Skill evaluation",
+        "### L5 With the skill against no skill", "### L6 Full skill against no skill",
         "### L3 How often each skill fires", "## Against the baseline",
         "## L6 size impact: Is it worth its tokens?", "### Full skill against summary",
         "## L3 activation: Does it fire?", "### Picked in place of others",
@@ -97,7 +98,7 @@ def test_no_name_number_or_address_outside_code_can_be_linked(text: str) -> None
 @for_each("text", HOSTILE)
 def test_hostile_envelopes_bring_no_mark_up(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in every(prompts=1)]
-    written = render(envelopes, title=text, changes=[{"entity": text, "message": text}])
+    written = render(envelopes, changes=[{"entity": text, "message": text}])
     shown = plain(parsed(written))
     assert "".join(shown.split()).count("".join(visible_line(text)[:60].split())) > 2
     assert (
@@ -117,7 +118,7 @@ def test_a_summary_fits(limit: int) -> None:
 
 @cache
 def whole_summary() -> tuple[Report, str]:
-    report = build_report(every(), title="A run", changes=CHANGES)
+    report = build_report(every(), changes=CHANGES)
     return report, markdown(report)
 
 
@@ -125,11 +126,11 @@ def test_a_library_of_a_thousand_skills_fits_a_comment() -> None:
     envelope = making.effectiveness()
     skill = envelope["summary"]["csv-cleaning"]
     envelope["summary"].update({f"skill-{number:04d}": skill for number in range(1_000)})
-    text = render([envelope], title="Large")
+    text = render([envelope])
     assert len(text) <= MARKDOWN_LIMIT == 65_536
     assert "908 more rows in the HTML report." in text
 
 
 def test_nothing_at_all_is_said_in_words() -> None:
-    assert "There is nothing to report on." in render([], title="")
+    assert "There is nothing to report on." in render([])
     assert "There is nothing to report on." in render([{"meta": None}], title="x")

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, partialmethod
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
@@ -206,9 +205,7 @@ def _note_fault(fault: Mapping[str, Any], kind: Any, entry: Located, notes: Note
     if fault["type"] in ("missing", "missing_argument"):
         message, hint = f"{name} is missing", f"add {last}"
     elif fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        near = get_close_matches(last, _fields_of(kind), 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_fields_of(kind))}"
-        message = f"there is no field {name}"
+        message, hint = f"there is no field {name}", f"known are {', '.join(_fields_of(kind))}"
     else:
         _, should, hint = fault["msg"].removesuffix(" after validation, not 0").partition("should ")
         message, hint = f"{name} is wrong", f"it should {hint}" if should else fault["msg"]

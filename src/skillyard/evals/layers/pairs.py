@@ -36,7 +36,6 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
-from skillyard.evals.statistics.changes import Measure, Values, case_key
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs, slots_won
 from skillyard.evals.storage import SHARED, digest_of, text_digest
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import Regression, RunSettings
+    from skillyard.evals.statistics.changes import Measure, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,8 @@ class PairLayer:
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield the headline comparison of each skill, and of all skills together."""
+        from skillyard.evals.statistics.changes import Measure, case_key
+
         values: dict[tuple[str, str], Values] = {}
         for pair in judged_pairs(cases):
             if pair.comparison in HEADLINES:

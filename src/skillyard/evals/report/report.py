@@ -76,7 +76,6 @@ class Banner(NamedTuple):
 class Report:
     """All that a report shows."""
 
-    title: str
     banners: tuple[Banner, ...]
     facts: tuple[tuple[str, str], ...]
     changes: tuple[Json, ...]
@@ -89,10 +88,7 @@ class Report:
 
 
 def build_report(
-    envelopes: Sequence[Mapping[str, object]],
-    *,
-    title: str = "Skill evaluation",
-    changes: Sequence[Mapping[str, object]] = (),
+    envelopes: Sequence[Mapping[str, object]], *, changes: Sequence[Mapping[str, object]] = ()
 ) -> Report:
     """Return the report on results; ``changes`` are those against a baseline."""
     known = (each for each in envelopes if Json(each).text("meta", "eval_type") in LAYERS)
@@ -110,7 +106,6 @@ def build_report(
         banners.insert(0, Banner(_FAKE, [f"{about}{_FAKE_TEXT}"], is_fake=True))
     in_order = sorted(map(Json, changes), key=lambda each: each.text("status") != "regression")
     return Report(
-        visible_line(title) or "Evaluation",
         tuple(banners),
         tuple((name, value) for name, value in _facts(runs) if value),
         tuple(in_order),
