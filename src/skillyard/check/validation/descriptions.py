@@ -102,6 +102,7 @@ def description_from(body: str) -> str:
         text = shorten(clean_line(match[2]).strip(" *_:"), 60)
         if len(match[1]) == 1 and not title:
             title = text
-        elif len(words(text) - _GENERIC - _USUAL) > 1 and len(parts) < 3:
+        elif len(parts) < 3 and len(words(text) - _GENERIC - _USUAL) > 1:
             parts.append(_CAPITAL.sub(lambda letter: letter[0].lower(), text))
-    return f"{title}: {', '.join(parts)}. Use when somebody asks for this." if parts else ""
+    about = f"{title}: " if title else ""
+    return f"{about}{', '.join(parts)}. Use when somebody asks for this." if parts else ""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -25,7 +24,6 @@ from skillyard.engine.discovery.layout import Candidate
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.formats.yaml_guard import read_mapping
 
-_BOM = b"\xef\xbb\xbf"
 _FENCE = "---"
 
 
@@ -33,20 +31,16 @@ def reference_view(candidate: Candidate) -> View:
     """Return the view of one file. Raises SkillError with the code of the profile."""
     path = candidate.path
     data = read_candidate(candidate)
-    text = decode(data, path)
-    if data.startswith(_BOM):
-        text = "\ufeff" + text
-    block, body = _split(text.replace("\r\n", "\n").replace("\r", "\n"), path)
+    decode(data, path)  # refuses what is no text; the byte order mark counts here
+    text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    block, body = _split(text, path)
     fields = read_mapping(block, path, first_line=1)
     _refuse_dialect(block, fields[1], path)
     name, description = (text_of(fields[0].get(key)) for key in ("name", "description"))
-    view = View(path, FOLDER, _normalise_name(name), description, block, body)
+    name = unicodedata.normalize("NFKC", name.strip()) if name else name
+    view = View(path, FOLDER, name, description, block, body)
     view.fields = fields
     return view
-
-
-def _normalise_name(name: str | None) -> str | None:
-    return None if name is None else unicodedata.normalize("NFKC", name.strip())
 
 
 def _split(text: str, path: str) -> tuple[str, str]:
@@ -95,7 +89,9 @@ def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
             hint = "remove the invisible mark at the start of the line"
             raise refuse(number, 0, "byte order marks", hint)
     text = block
-    for event in _events(block):
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    events: Any = yaml.parse(block, Loader=loader)
+    for event in events:
         mark = event.start_mark
         if getattr(event, "flow_style", False) and _field_at(mark.line + 1, lines) in SPEC_FIELDS:
             hint = "write one item a line, each after a hyphen and indented"
@@ -128,8 +124,3 @@ def _field_at(line: int, lines: dict[str, int]) -> str:
     """Return the top-level field that a line of the block belongs to."""
     above = ((at, field) for field, at in lines.items() if at <= line)
     return max(above, default=(0, "name"))[1]
-
-
-def _events(block: str) -> Iterator[Any]:
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return iter(yaml.parse(block, Loader=loader))
