@@ -21,7 +21,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Skill, Tool, bash, skill
 from inspect_ai.util import sandbox
 
-from skillyard.evals.agent.workspace import SKILLS
+from skillyard.evals.agent.model import SKILLS
 
 _COMMAND_S = 120
 _FILES, _FILE_CHARS = 20, 8_000

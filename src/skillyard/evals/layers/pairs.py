@@ -41,7 +41,6 @@ from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage import SHARED, digest_of, text_digest
 
 if TYPE_CHECKING:
-    from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import Regression, RunSettings
     from skillyard.evals.statistics.changes import Measure, Values
@@ -57,7 +56,7 @@ class PairUnit:
     """The prompt. Without criteria, its checks alone decide, and no judge is called."""
     arms: Arms
     comparisons: tuple[tuple[str, str], ...]
-    offered: Mapping[str, AgentSkill | None] | None = None
+    offered: Mapping[str, dict[str, Any] | None] | None = None
     """The skill that an agent is offered under each condition; None where no agent answers."""
 
     @property
@@ -155,7 +154,7 @@ def _arms(
     folder: str | None,
     comparisons: Sequence[tuple[str, str]],
     settings: RunSettings,
-) -> tuple[Arms | None, dict[str, AgentSkill | None] | None]:
+) -> tuple[Arms | None, dict[str, dict[str, Any] | None] | None]:
     """Return the arms that a skill's comparisons need, and what an agent is offered under each.
 
     No arms for a skill that had no old version, or the same.
@@ -188,11 +187,12 @@ def _body(document: str) -> str:
 
 def _offered(
     skill: Skill, text: str, old: str | None, settings: RunSettings
-) -> dict[str, AgentSkill | None]:
+) -> dict[str, dict[str, Any] | None]:
     """Return the skill that an agent is offered under each condition."""
-    from skillyard.evals.agent.workspace import agent_skill, old_files, skill_files
+    from skillyard.evals.agent.model import agent_skill, old_files, skill_files
 
-    offered = {"enhanced": agent_skill(skill, text, skill_files(skill)), "baseline": None}
+    offered: dict[str, dict[str, Any] | None] = {"baseline": None}
+    offered["enhanced"] = agent_skill(skill, text, skill_files(skill))
     if old is not None and settings.old_version is not None:
         offered["old"] = agent_skill(skill, old, old_files(skill, settings.old_version))
     return offered
@@ -283,8 +283,7 @@ class PairRunner:
                 temperature=settings.temperature,
             )
         else:
-            from skillyard.evals.agent.model import TOKENS
-            from skillyard.evals.agent.workspace import Workspace
+            from skillyard.evals.agent.model import TOKENS, workspace
 
             request = ModelRequest(
                 model=settings.model,
@@ -292,7 +291,7 @@ class PairRunner:
                 user=unit.case.prompt,
                 max_tokens=TOKENS,
                 temperature=None,
-                workspace=Workspace(unit.offered[condition], unit.case.files),
+                workspace=workspace(unit.offered[condition], unit.case.files),
             )
         folder = SHARED if condition == BASELINE else unit.skill
         return self._session.generate(folder, request, run)

@@ -27,7 +27,6 @@ from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.operation import Bounds
 
 if TYPE_CHECKING:
-    from skillyard.evals.agent.workspace import Workspace
     from skillyard.evals.storage import Events
 
 _LATENCY_S = 15.0
@@ -61,7 +60,7 @@ class ModelRequest:
     """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
-    workspace: Workspace | None = None
+    workspace: Mapping[str, Any] | None = None
     """What an agent finds in its sandbox; None: one completion, without tools."""
 
     @property
