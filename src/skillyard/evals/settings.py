@@ -20,7 +20,7 @@ from skillyard.base.strict_toml import NO_FILE, NOT_BLANK, USER_ONLY, SomeText, 
 from skillyard.evals.arms import DEFAULT_ROLE
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.models.calls import RetryTimes
-from skillyard.evals.models.providers import address_fault, address_of, server_of
+from skillyard.evals.models.providers import address_of, checked_address, server_of
 from skillyard.evals.statistics.intervals import MARGIN
 
 MODEL = "model"
@@ -37,13 +37,6 @@ def _no_secret(text: str) -> str:
             "looks like a credential; remove it (and change the key if others could read it): keys"
             " come from the environment, ANTHROPIC_API_KEY or OPENAI_API_KEY"
         )
-    return text
-
-
-def _address(text: str) -> str:
-    fault = address_fault(text)
-    if fault:
-        raise InvalidInput(f"{fault}; write http://host:port or https://host")
     return text
 
 
@@ -156,7 +149,7 @@ class RunValues:
     """What the configuration and the settings of a run have in common."""
 
     provider: Literal["anthropic", "openai"] = "anthropic"
-    base_url: Annotated[str | None, _address, USER_ONLY] = None
+    base_url: Annotated[str | None, checked_address, USER_ONLY] = None
     """A server with the provider's API, which gets the key; else from the environment, or the
     provider's own."""
     temperature: Annotated[float, Bounds(0, 2)] = 0.0

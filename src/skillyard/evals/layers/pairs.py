@@ -23,7 +23,6 @@ from skillyard.evals.judgement.verdicts import (
     breakdown,
     merge,
     one_order,
-    verdict,
 )
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import (
@@ -223,8 +222,7 @@ class _Reading(NamedTuple):
 
     order: Assignment
     judgement: Judgement
-    verdict: dict[str, Any] | None = None
-    result: Outcome | None = None
+    result: Outcome | None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -307,14 +305,11 @@ class PairRunner:
                 self._settings.judge_model, unit.case.prompt, slots, unit.case.criteria, run
             )
             judgement = self._session.judge(unit.skill, question)
-            reading = _Reading(order, judgement)
-            if judgement.parsed is not None:
-                parsed = verdict(judgement.parsed, unit.case.criteria)
-                result = one_order(
-                    parsed, unit.case.criteria, order.slots, [*texts], self._settings.tie_band
-                )
-                reading = _Reading(order, judgement, parsed, result)
-            readings.append(reading)
+            result = None
+            if (parsed := judgement.parsed) is not None:
+                band = self._settings.tie_band
+                result = one_order(parsed, question.criteria, order.slots, [*texts], band)
+            readings.append(_Reading(order, judgement, result))
         return readings
 
     def _orders(self, unit: PairUnit, run: int, pair: tuple[str, str]) -> tuple[Assignment, ...]:
@@ -397,8 +392,12 @@ class PairRunner:
             readings = self._judge(unit, run, self._orders(unit, run, pair), texts)
             fields |= _scores(readings)
             if not fields["errors"]:
-                verdicts = [(each.verdict, each.order.slots) for each in readings if each.verdict]
-                fields["per_criterion_breakdown"] = breakdown(verdicts, criteria)
+                replies = [
+                    (each.judgement.parsed, each.order.slots)
+                    for each in readings
+                    if each.judgement.parsed
+                ]
+                fields["per_criterion_breakdown"] = breakdown(replies, criteria)
         copied = next((each for each in answers.values() if each.is_usable), None)
         if copied is not None and plants:
             cell = (self._settings.seed, unit.skill, unit.prompt_index, PADDED, PLAIN, run)
@@ -441,7 +440,7 @@ def _scores(readings: Sequence[_Reading]) -> dict[str, Any]:
             _error(
                 "missing" if judgement.missing else "judge_error", judgement.error, judgement.raw
             )
-            for _, judgement, _, result in readings
+            for _, judgement, result in readings
             if result is None
         ],
     }

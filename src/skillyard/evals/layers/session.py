@@ -238,7 +238,7 @@ class ModelSession:
                 return None
         elif criteria is not None:
             try:
-                verdict(entry["parsed"], criteria)
+                entry["parsed"] = verdict(entry["parsed"], criteria)
             except BadVerdict as bad:
                 self.entries.refuse(path, f"its verdict is not valid: {bad}")
                 return None

@@ -36,25 +36,26 @@ def address_of(
         raise InvalidInput(f"no provider {provider!r}; known: {', '.join(sorted(ADDRESSES))}")
     variable = f"{provider.upper()}_BASE_URL"  # ANTHROPIC_BASE_URL or OPENAI_BASE_URL
     address = base_url or environment.get(variable, "").strip() or ADDRESSES[provider]
-    fault = address_fault(address)
-    if fault:
+    try:
+        return checked_address(address)
+    except InvalidInput as error:
         source = "the base URL" if base_url else variable
-        raise InvalidInput(f"{source} {fault}; write http://HOST:PORT or https://HOST")
-    return address
+        raise InvalidInput(f"{source} {error}") from None
 
 
-def address_fault(address: str) -> str:
-    """Return why an address is not one of http or https, or holds credentials; empty if good."""
+def checked_address(address: str) -> str:
+    """Return an address. Raises InvalidInput for one that is none, or that holds credentials."""
     try:
         parts = urlsplit(address)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_valid = False
-    if not is_valid:
-        return "is no address"
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        return "holds more than scheme, host, port and path (keys come from the environment)"
-    return ""
+    why = "" if is_valid else "is no address"
+    if is_valid and ("@" in parts.netloc or parts.query or parts.fragment):
+        why = "holds more than scheme, host, port and path (keys come from the environment)"
+    if why:
+        raise InvalidInput(f"{why}; write http://HOST:PORT or https://HOST")
+    return address
 
 
 def key_of(provider: str, environment: Mapping[str, str]) -> str:
