@@ -133,4 +133,4 @@ def test_a_library_of_a_thousand_skills_fits_a_comment() -> None:
 
 def test_nothing_at_all_is_said_in_words() -> None:
     assert "There is nothing to report on." in render([])
-    assert "There is nothing to report on." in render([{"meta": None}], title="x")
+    assert "There is nothing to report on." in render([{"meta": None}])
