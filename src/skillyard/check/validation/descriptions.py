@@ -8,6 +8,7 @@ that say next to nothing, and are silent otherwise.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from skillyard.base.text import clean_line, shorten
 from skillyard.check.markdown import prose_lines
@@ -59,6 +60,7 @@ template templates tips troubleshooting usage what why workflow workflows
 """
 _USUAL = frozenset(_USUAL_TEXT.split())
 """Words of headings that say nothing about one skill."""
+_MAX_HEADINGS = 50
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z]+\b)")
 
 
@@ -98,7 +100,8 @@ def description_from(body: str) -> str:
     """Return a description from the title and the first headings of a body, empty without any."""
     title = ""
     parts: list[str] = []
-    for match in filter(None, map(_HEADING.match, prose_lines(body))):
+    headings = filter(None, map(_HEADING.match, prose_lines(body)))
+    for match in islice(headings, _MAX_HEADINGS):
         text = shorten(clean_line(match[2]).strip(" *_:"), 60)
         if len(match[1]) == 1 and not title:
             title = text

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -38,6 +38,8 @@ _MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
 _MAX_QUOTED_CHARS = 80
 _MAX_LINKS = 5_000
 """Limit for the links of one body, each of which is looked for on disk."""
+_MAX_NAMED = 1_000
+"""Limit for the named files of one body, each of which is looked for in several folders."""
 _FIRST_LINE = 2  # of the frontmatter block, below its opening fence
 _LINK = re.compile(r"\]\(((?:[^()\n]|\([^()\n]{0,400}\)){0,400}+)\)")
 _NO_FILE = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]{1,31}:|//", re.IGNORECASE)
@@ -140,7 +142,7 @@ class View:
         return [number for number, line in enumerate(lines) if "<!--" in line]
 
     def named_paths(self) -> Iterator[tuple[TextPlace, bool]]:
-        """Yield every file that the body names below scripts/, references/ and such folders.
+        """Yield each file that the body names below scripts/, references/ and such folders, once.
 
         And whether it stands in a code block. Examples, and what a command writes, are left out.
         """
@@ -148,19 +150,23 @@ class View:
             return
         prose = prose_lines(self.body, keeps_spans=True)
         lines = self.body.split("\n")
-        for number, (above, line) in enumerate(pairwise(["", *lines])):
-            for match in _PATH.finditer(line) if "/" in line else ():
-                path = match[0].rstrip(".-")
-                start, end = match.span()
-                before = f"{above[-80:]}\n{line[max(0, start - 1_000) : start]}"
-                near = f"{before[-60:]} {line[end : end + 60]}"
-                is_example = (
-                    _NO_FILE_BEFORE.search(before)
-                    or _OTHERS.search(near)
-                    or _PLACE_NAME.search(path)
-                )
-                if "." in path.rsplit("/", 1)[-1] and not is_example:
-                    yield TextPlace(path, number), match[0] not in prose[number]
+        known: set[str] = set()
+        matches = (
+            (number, match)
+            for number, line in enumerate(lines)
+            for match in (_PATH.finditer(line) if "/" in line else ())
+        )
+        for number, match in islice(matches, _MAX_NAMED):
+            path = match[0].rstrip(".-")
+            if path in known or "." not in path.rsplit("/", 1)[-1] or _PLACE_NAME.search(path):
+                continue
+            line, (start, end) = match.string, match.span()
+            above = lines[number - 1][-80:] if number else ""
+            before = f"{above}\n{line[max(0, start - 500) : start]}"
+            near = f"{before[-60:]} {line[end : end + 60]}"
+            if not (_NO_FILE_BEFORE.search(before) or _OTHERS.search(near)):
+                known.add(path)
+                yield TextPlace(path, number), len(prose[number]) < len(line)
 
     @property
     def directory(self) -> str:
