@@ -56,7 +56,7 @@ _NO_FILE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 """Stands before a path that is an example, that is written, or that is of another skill."""
-_OTHERS = re.compile(r"\b(?:skill|plugin)\b(?!\.)", re.IGNORECASE)
+_OTHERS = re.compile(r"\b(?:skill|plugin)\b(?!\.md)", re.IGNORECASE)
 """Stands near a path that may be of another skill, or of one that is to be written."""
 _PLACE_NAME = re.compile(r"\b(?:your|my)[-_]|name\.|\b(?:foo|bar|example)\.", re.IGNORECASE)
 """Is in a path that stands for any."""
