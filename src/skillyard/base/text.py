@@ -10,6 +10,7 @@ Every pattern is a character class or a sequence of disjoint classes, and takes 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from skillyard.base.invisible import clean, label_of
@@ -175,6 +176,17 @@ def folder_name(name: str) -> str:
 def plural(count: int, noun: str) -> str:
     """Return ``"1 skill"``, ``"2 skills"``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+_NAMED = 3
+"""Items that a sentence names; it counts the others."""
+
+
+def name_few(items: Sequence[str], count: int | None = None) -> str:
+    """Return ``"a"``, ``"a and b"``, ``"a, b, c and 2 more"``; ``count`` is that of all items."""
+    left = (len(items) if count is None else count) - _NAMED
+    shown = [*items[:_NAMED], *([f"{left:,} more"] if left > 0 else [])]
+    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
 
 
 def escape_frame(text: str) -> str:

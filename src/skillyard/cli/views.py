@@ -99,8 +99,10 @@ def selection(result: SelectResult) -> Iterator[Block]:
         yield from titled(f"not chosen{clean_line(common)}")
         yield _others(chosen.rejected, bool(reasons))
     yield line()
-    among = f" among {result.counts.words}" if result.counts.left_out else ""
-    yield line(Span(f"{plural(chosen.considered, 'candidate')}{among}; by {chosen.scorer}", "dim"))
+    candidates = plural(chosen.considered, "candidate") if chosen.considered else ""
+    among = result.counts.words if result.counts.left_out or not candidates else ""
+    looked = " among ".join(filter(None, (candidates, among)))
+    yield line(Span(f"{looked}; by {chosen.scorer}", "dim"))
 
 
 def _abstention(result: SelectResult) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes import reasons as shapes
 from skillyard.base.shapes.matches import Policy
 from skillyard.base.shapes.reasons import Signal
-from skillyard.base.text import clean_line, plural, shorten
+from skillyard.base.text import clean_line, name_few, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.catalog.requirements import RequirementChecker
 from skillyard.engine.ranking.match import (
@@ -110,6 +110,10 @@ class WhyResult(NamedTuple):
     """Those of the hints that the sentences do not say."""
     note: str = ""
     """Why the default scorer of a service did not rank; empty where it did."""
+    decided: str = ""
+    """What puts the best skill ahead of this one, or this one ahead of the next."""
+    lacks: str = ""
+    """What of the request the skill lacks, where it is not chosen."""
 
     @property
     def chosen(self) -> bool:
@@ -191,6 +195,12 @@ def why_skill(
         behind=None if following is None else _match(*following, resolved, scored),
         blank=query.empty or scored.blank,
     )
+    rival = following if place == 0 else order[0]
+    if ranked and rival is not None:
+        first, second = (ours, rival) if place == 0 else (rival, ours)
+        why = why._replace(decided=_decided(first, second, resolved, scored))
+    if not why.chosen and not why.blank:
+        why = why._replace(lacks=scored.what_lacks(skill))
     left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
     evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
     if ranked or (skill.origin == Origin.CONVENTION and not scored.is_preordered):
@@ -217,12 +227,25 @@ def _match(skill: Skill, score: float, scorer: Scorer, scored: Scored) -> Match:
 
 def _ahead(place: int, pair: Pair, ours: Match, scorer: Scorer, scored: Scored) -> HigherMatch:
     theirs = _match(*pair, scorer, scored)
-    because = ""
-    if scored.tier(theirs.skill) < scored.tier(ours.skill):
-        because = "it stands in an earlier tier of this scorer, whatever the scores"
-    elif theirs.score == ours.score:
-        because = f"equal scores are ordered by {scorer.default_policy.tie_break}"
+    because = _because(pair, (ours.skill, ours.score), scorer, scored)
     return HigherMatch(place + 1, theirs, _signals(theirs, ours), because)
+
+
+def _because(first: Pair, second: Pair, scorer: Scorer, scored: Scored) -> str:
+    """Return what orders two skills where it is not the score."""
+    if scored.tier(first[0]) < scored.tier(second[0]):
+        return "it stands in an earlier tier of this scorer, whatever the scores"
+    if first[1] == second[1]:
+        return f"equal scores are ordered by {scorer.default_policy.tie_break}"
+    return ""
+
+
+def _decided(first: Pair, second: Pair, scorer: Scorer, scored: Scored) -> str:
+    """Return what puts the first of two skills ahead, as the end of a sentence."""
+    if because := _because(first, second, scorer, scored):
+        return f"; {because}"
+    decided = shorten(clean_line(scored.what_decided(first[0], second[0])), _REASON_CHARS)
+    return f"; {clean_line(first[0].name)} is ahead {decided}" if decided else ""
 
 
 def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
@@ -312,8 +335,6 @@ def _listed(items: Sequence[str]) -> str:
 
 # --- three sentences: what matched, what came close, what the floor did ---
 
-_NAMED = 3
-"""Skills that a sentence names; it counts the others."""
 _REASON_CHARS = 200
 _MAX_DIGITS = 6
 
@@ -350,10 +371,15 @@ def _matched(why: WhyResult) -> str:
         return f"The request {verb} {name}, so it has no rank."
     if why.rank is None:
         least = "Nothing" if score <= 0 else "Too little"
-        return f"{least} in the request matches {name}, so it has no rank."
+        return f"{least} in the request matches {name}, so it has no rank{_lacks(why)}."
     place = f"rank {why.rank:,} of {why.total:,}"
     grounds = f" ({reason})" if reason else ""
-    return f"{name} scores {_score_words(why, score)} by {why.scorer}, {place}{grounds}."
+    scores = f"{name} scores {_score_words(why, score)} by {why.scorer}"
+    return f"{scores}, {place}{grounds}{_lacks(why)}."
+
+
+def _lacks(why: WhyResult) -> str:
+    return f"; {shorten(clean_line(why.lacks), _REASON_CHARS)}" if why.lacks else ""
 
 
 def _close(why: WhyResult) -> str:
@@ -362,14 +388,12 @@ def _close(why: WhyResult) -> str:
     if why.rank == 1:
         if why.behind is None:
             return "No other skill has a score."
-        return f"{_scored(why, why.behind)} comes next."
+        return f"{_scored(why, why.behind)} comes next{why.decided}."
     if why.rank is None:
         best = _scored(why, why.best) if why.best is not None else "none"
         return f"Of {plural(why.total, 'skill')} with a score the best is {best}."
-    others = [_scored(why, match) for match in why.leaders[: min(_NAMED, why.before)]]
-    left = why.before - len(others)
-    others += [f"{left:,} more"] if left > 0 else []
-    return f"{_listed_words(others)} {'ranks' if why.before == 1 else 'rank'} higher."
+    others = name_few([_scored(why, match) for match in why.leaders[: why.before]], why.before)
+    return f"{others} {'ranks' if why.before == 1 else 'rank'} higher{why.decided}."
 
 
 def _floor(why: WhyResult) -> str:
@@ -415,15 +439,7 @@ def _be(matches: Sequence[Match]) -> str:
 
 
 def _names(matches: Sequence[Match]) -> str:
-    names = [_name(match) for match in matches[:_NAMED]]
-    left = len(matches) - len(names)
-    return _listed_words([*names, *([f"{left:,} more"] if left > 0 else [])])
-
-
-def _listed_words(items: Sequence[str]) -> str:
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"
+    return name_few([_name(match) for match in matches])
 
 
 def _name(match: Match) -> str:

@@ -186,6 +186,20 @@ class Scored(ABC):
         notes = [f"{part.label}: {part.note}" if part.note else part.label for part in parts]
         return " | ".join(notes)
 
+    def what_decided(self, ahead: Skill, other: Skill) -> str:
+        """Return the part of the score that puts the first skill ahead most, for a sentence."""
+        theirs = self.signals(other)
+        parts = self.explain(ahead).raw().parts
+        part = max(parts, key=lambda part: part.value - theirs.get(part.label, 0.0), default=None)
+        if part is None or part.value <= theirs.get(part.label, 0.0):
+            return ""
+        label = part.label.lower().replace("_", " ")
+        return f"by {label} ({part.note})" if part.note else f"by {label}"
+
+    def what_lacks(self, skill: Skill) -> str:
+        """Return what of the request the skill lacks, for a sentence; empty when not known."""
+        return ""
+
 
 def level_of(levels: tuple[Level, ...], score: float) -> str | None:
     """Return the name of the band that ``score`` falls in, or None when there are no bands."""

@@ -6,6 +6,9 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.sums import stable_sum
+from skillyard.base.text import name_few
+from skillyard.engine.analysis.phrases import phrase_keys, phrases_of
+from skillyard.engine.embedding.protocol import EmbedderOrder, order_of
 from skillyard.engine.index.document_builder import FieldCounts, count_fields, field_shares
 from skillyard.engine.ranking.hybrid.calibration import (
     log_odds_parts,
@@ -20,20 +23,51 @@ from skillyard.engine.ranking.hybrid.fusion import (
     Points,
     RocchioFeedback,
 )
-from skillyard.engine.ranking.hybrid.query_analysis import Term
+from skillyard.engine.ranking.hybrid.query_analysis import Term, spelled_in, written_forms
 from skillyard.engine.ranking.scorer import Explanation
 from skillyard.engine.skill import Skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from skillyard.engine.embedding.protocol import Embedder
     from skillyard.engine.index.library import Library
-    from skillyard.engine.ranking.hybrid.constants import Calibration, Features, QueryFeatures
+    from skillyard.engine.ranking.hybrid.constants import (
+        Calibration,
+        Features,
+        Fusion,
+        QueryFeatures,
+    )
     from skillyard.engine.ranking.hybrid.fusion import CandidateSet
     from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
-_LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
-"""Labels of features that have another name in JSON (docs/reference/json.md)."""
+_LABELS = {
+    "length": "request length",
+    "short": "short request",
+    "long": "long request",
+    "foreign": "not in English",
+    "size": "library size",
+    "both": "request length and library size",
+    "plain": "matched words",
+    "rest": "matched words except the best",
+    "passage": "best passage",
+    "passage_share": "matched share of a passage",
+    "beyond": "BM25F above chance",
+    "lead": "BM25F above the next skill",
+    "meaning": "cosine",
+    "ahead": "cosine above the next skill",
+    "unmatched_cosine": "cosine of unmatched words",
+    "own_name": "words of its name",
+    "in_names": "words that are common in names",
+    "named_missing": "unmatched names",
+    "out_of_vocabulary": "rarest unmatched word",
+    "emphasis": "emphasis of the words",
+}
+"""What a feature is called, for people."""
+_BODY_FIELDS = ("headings", "prose", "code")
+_MOST_OF_LEAD = 0.75
+"""The share of a lead in words that the named words have at least, in all fields."""
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 class ExplainedQuery(NamedTuple):
@@ -41,6 +75,8 @@ class ExplainedQuery(NamedTuple):
 
     library: Library
     calibration: Calibration
+    fusion: Fusion
+    own_embedder: Embedder | None
     embedder: str
     """What the embedder is called; empty without one."""
     analysed: AnalysedQuery
@@ -55,6 +91,140 @@ class ExplainedQuery(NamedTuple):
     is_plain_name: bool
     best_feedback: float
     log_odds: float
+
+
+class Side(NamedTuple):
+    """One of two skills that are compared."""
+
+    skill: Skill
+    ordinal: int
+    evidence: Evidence
+    own: Points
+
+
+def what_decided(outcome: ExplainedQuery, ahead: Side, other: Side) -> str:
+    """Return the evidence that puts the first skill ahead most: ``by one word of its name``."""
+    leads = {
+        label: first - second
+        for label, first, second in zip(Points._fields, ahead.own, other.own, strict=True)
+        if label not in ("coverage", "order")
+    }
+    again = outcome.candidates.order or outcome.candidates.coverage
+    if ahead.ordinal in again and other.ordinal in again:
+        first, second = (_second_points(outcome, each.evidence) for each in (ahead, other))
+        for label, points in first.items():
+            leads[label] = leads.get(label, 0.0) + points - second[label]
+    decisive = max(leads, key=leads.__getitem__)
+    if decisive == "words":
+        return _lead_in_words(outcome, ahead, other)
+    mine, theirs = ahead.evidence, other.evidence
+    phrase = mine.quoted.words or next(iter(mine.phrases), "")
+    return {
+        "meaning": "as its meaning is nearer to the request"
+        f" (cosine {mine.meaning:.2f} against {theirs.meaning:.2f})",
+        "called": "as the request calls it by name",
+        "phrase": f'by its phrase "{phrase}", which is in the request',
+        "files": "by a file of the request that its pattern matches",
+        "prior": "by its installs and curation",
+        "avoid": f"as {other.skill.name} says that it is not for {theirs.avoid:.0%} of the request",
+        "feedback": f"by feedback: {_feedback_note(mine if mine.feedback > 0 else theirs)}",
+        "embedder": f"as its meaning is nearer to the request by {outcome.embedder}",
+        "length": f"as the body of {other.skill.name} is longer",
+        "forbidden": _forbidden_note(theirs),
+    }[decisive]
+
+
+def _second_points(outcome: ExplainedQuery, evidence: Evidence) -> dict[str, float]:
+    """Return the points of the second look at the best skills, by the kind of evidence."""
+    cover, order, fusion = evidence.cover, evidence.order, outcome.fusion
+    if outcome.candidates.coverage:
+        return {
+            "words": fusion.coverage * cover.share,
+            "meaning": fusion.nearness * cover.cosine,
+            "length": -fusion.length * cover.length,
+        }
+    embedder = outcome.own_embedder if outcome.candidates.embedder_cosines else None
+    weights = None if embedder is None else order_of(embedder)
+    by = weights or EmbedderOrder(fusion.share, fusion.names, fusion.cosine)
+    return {
+        "words": by.share * order.share - by.names * order.names,
+        "embedder" if weights else "meaning": by.cosine * order.cosine,
+    }
+
+
+def _lead_in_words(outcome: ExplainedQuery, ahead: Side, other: Side) -> str:
+    """Return the words that make most of a lead, and the part of the skill that has them."""
+    terms, library = outcome.analysed.terms, outcome.library
+    texts = [term.text for term in terms]
+    impacts = [library.searcher.impacts(side.ordinal, texts) for side in (ahead, other)]
+    rows = [
+        (term.weight * (mine - theirs), term.text, mine, theirs)
+        for term, mine, theirs in zip(terms, *impacts, strict=True)
+        if mine > theirs
+    ]
+    rows.sort(key=lambda row: (-row[0], row[1]))
+    skills = [library.full_skill(side.ordinal) for side in (ahead, other)]
+    counts = [count_fields(skill) for skill in skills]
+    rest = (1.0 - _MOST_OF_LEAD) * stable_sum([lead for lead, *_ in rows])
+    fields: dict[str, list[tuple[float, str, bool]]] = {}
+    for number, (lead, text, mine, theirs) in enumerate(rows):
+        if number and stable_sum([row[0] for row in rows[number:]]) <= rest:
+            break
+        own = _by_field(counts[0], text, mine)
+        less = _by_field(counts[1], text, theirs)
+        field = max(own, key=lambda field: own[field] - less.get(field, 0.0))
+        fields.setdefault(field, []).append((lead, text, not theirs))
+    if not fields:
+        return "by its words"
+    field = max(fields, key=lambda field: stable_sum([lead for lead, *_ in fields[field]]))
+    spelled = spelled_in(outcome.analysed, skills[0])
+    words = [f'"{spelled.get(text, text)}"' for _, text, _ in fields[field]]
+    count = _COUNTS[len(words)] if len(words) < len(_COUNTS) else str(len(words))
+    noun = "word" if len(words) == 1 else "words"
+    text = _text(skills[1])
+    lacks = all(
+        only and word.strip('"') not in text
+        for word, (*_, only) in zip(words, fields[field], strict=True)
+    )
+    which = f" that {other.skill.name} lacks" if lacks else ""
+    return f"by {count} {noun} of its {field}{which}: {name_few(words)}"
+
+
+def _by_field(counts: FieldCounts, text: str, impact: float) -> dict[str, float]:
+    """Return a term's impact by field; headings, prose and code are the body."""
+    parts: dict[str, float] = {}
+    for field, share in field_shares(counts, text).items():
+        part = "body" if field in _BODY_FIELDS else field
+        parts[part] = parts.get(part, 0.0) + impact * share
+    return parts
+
+
+def _text(skill: Skill) -> str:
+    """Return all words of a skill: those that it is not for, say, have no impact."""
+    return f"{skill.name} {skill.description} {skill.body}".casefold()
+
+
+def what_lacks(outcome: ExplainedQuery, side: Side, request: str) -> str:
+    """Return the words of the request that a skill lacks, and its phrases that are not in it."""
+    terms, spelled = outcome.analysed.terms, written_forms(outcome.analysed.wanted)
+    impacts = outcome.library.searcher.impacts(side.ordinal, [term.text for term in terms])
+    text = _text(outcome.library.full_skill(side.ordinal))
+    unmatched = [
+        (-term.weight, spelled[term.text])
+        for term, impact in zip(terms, impacts, strict=True)
+        if not impact and term.text in spelled and spelled[term.text] not in text
+    ]
+    words = [f'"{word}"' for _, word in sorted(unmatched)]
+    lacks = [f"it lacks {name_few(words)}"] if words else []
+    phrases = [
+        f'"{each.strip()}"' for each in phrases_of(side.skill.description) if phrase_keys(each)
+    ]
+    absent = not any(each[1:-1].casefold() in request.casefold() for each in phrases)
+    if phrases and absent and not side.own.phrase:
+        none = "the phrase" if len(phrases) == 1 else f"none of the {len(phrases)} phrases"
+        does = "is not" if len(phrases) == 1 else "is"
+        lacks.append(f"{none} of its description ({name_few(phrases)}) {does} in the request")
+    return ", and ".join(lacks)
 
 
 def explain(
@@ -197,10 +367,10 @@ def _words(
     analysed = count_fields(
         skill if skill.body is not None else outcome.library.full_skill(ordinal)
     )
-    terms = outcome.analysed.terms
+    terms, spelled = outcome.analysed.terms, spelled_in(outcome.analysed, skill)
     impacts = outcome.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [
-        _term(term, term.weight * impact * scale, impact, analysed)
+        _term(term, spelled, term.weight * impact * scale, impact, analysed)
         for term, impact in zip(terms, impacts, strict=True)
         if impact
     ]
@@ -212,14 +382,16 @@ def _words(
     return Explanation("words", value, tuple(parts), "sum", note + aside_note)
 
 
-def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Explanation:
+def _term(
+    term: Term, spelled: Mapping[str, str], value: float, impact: float, analysed: FieldCounts
+) -> Explanation:
     fields = tuple(
         Explanation(field, value * share, (), "leaf")
         for field, share in field_shares(analysed, term.text).items()
     )
     origin = f", {term.origin}" if term.origin else ""
     note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
-    return Explanation(term.text, value, fields, "sum", note)
+    return Explanation(spelled.get(term.text, term.text), value, fields, "sum", note)
 
 
 def _meaning(
@@ -276,6 +448,7 @@ def _nearness(outcome: ExplainedQuery, ordinal: int) -> list[tuple[str, float, f
     weighted by its length in that sum.
     """
     table, searcher = outcome.library.table, outcome.library.searcher
+    spelled = spelled_in(outcome.analysed, outcome.library.skill(ordinal))
     whole = table.sums(outcome.analysed.vector_terms, query=True)
     length = _length(whole)
     candidates = []
@@ -284,7 +457,7 @@ def _nearness(outcome: ExplainedQuery, ordinal: int) -> list[tuple[str, float, f
         if vector and length:
             near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT
             own = _length(table.sums([(term, number)], query=True))
-            candidates.append((term, near, near * own / length))
+            candidates.append((spelled.get(term, term), near, near * own / length))
     return candidates
 
 

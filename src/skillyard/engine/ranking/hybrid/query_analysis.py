@@ -14,6 +14,7 @@ from skillyard.engine.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.query import Mentions, Query
+from skillyard.engine.skill import Skill
 
 MAX_CHARACTERS = 20_000
 """Of a longer request only the start and the end are read; they state the task."""
@@ -254,6 +255,15 @@ def written_forms(text: str) -> dict[str, str]:
     for word in _UNSTEMMED.terms(_both_ends(text)):
         for term in stem([word]):
             forms.setdefault(term, word)
+    return forms
+
+
+def spelled_in(analysed: AnalysedQuery, skill: Skill) -> dict[str, str]:
+    """Return the written forms of a request's terms; translated ones as in the skill."""
+    forms = written_forms(analysed.wanted)
+    if any(term.text not in forms for term in analysed.terms):
+        text = f"{skill.name}\n{skill.description}\n{skill.body or ''}"
+        forms = {**written_forms(text), **forms}
     return forms
 
 

@@ -41,7 +41,7 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     AnalysedQuery,
     Vocabulary,
     analyse_query,
-    written_forms,
+    spelled_in,
 )
 from skillyard.engine.ranking.hybrid.retrieval import retrieve
 from skillyard.engine.ranking.query import Query
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import Embedder
     from skillyard.engine.ranking.confidence.patterns import PatternIndex
     from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
+    from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, Side
 
 WRONG_COST = 2.0
 """Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
@@ -348,7 +349,7 @@ class ScoredHybrid(Scored):
         ordinal, evidence = self.evidence_of(skill)
         if ordinal < 0:
             return ""
-        terms, spelled = self.analysed.terms, written_forms(self.analysed.wanted)
+        terms, spelled = self.analysed.terms, spelled_in(self.analysed, skill)
         impacts = self.bound.library.searcher.impacts(ordinal, [term.text for term in terms])
         hits = [
             (term.weight * impact, term.text)
@@ -399,14 +400,40 @@ class ScoredHybrid(Scored):
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
-        from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, explain
+        from skillyard.engine.ranking.hybrid.explanation import explain
+
+        _, ordinal, evidence, own = self._side(skill)
+        return explain(self._explained, skill, ordinal, evidence, own, self.score_of(own.total))
+
+    def what_decided(self, ahead: Skill, other: Skill) -> str:
+        """Return the evidence that puts the first skill ahead most."""
+        from skillyard.engine.ranking.hybrid.explanation import what_decided
+
+        return what_decided(self._explained, self._side(ahead), self._side(other))
+
+    def what_lacks(self, skill: Skill) -> str:
+        """Return the words of the request that the skill lacks, and its phrases not in it."""
+        from skillyard.engine.ranking.hybrid.explanation import what_lacks
+
+        return what_lacks(self._explained, self._side(skill), self.query.text)
+
+    def _side(self, skill: Skill) -> Side:
+        from skillyard.engine.ranking.hybrid.explanation import Side
 
         ordinal, evidence = self.evidence_of(skill)
         own = fuse(evidence, self.candidates, self.bound.scorer.fusion)
-        dense = self.bound.dense
-        outcome = ExplainedQuery(
+        return Side(skill, ordinal, evidence, own)
+
+    @cached_property
+    def _explained(self) -> ExplainedQuery:
+        from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery
+
+        dense, scorer = self.bound.dense, self.bound.scorer
+        return ExplainedQuery(
             self.bound.library,
-            self.bound.scorer.calibration,
+            scorer.calibration,
+            scorer.fusion,
+            scorer.embedder,
             "" if dense is None else dense.embedder.id,
             self.analysed,
             self.candidates,
@@ -419,7 +446,6 @@ class ScoredHybrid(Scored):
             self.best_feedback,
             self.log_odds,
         )
-        return explain(outcome, skill, ordinal, evidence, own, self.score_of(own.total))
 
     def _evidence(self, ordinal: int) -> Evidence:
         """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
