@@ -227,7 +227,7 @@ def test_a_verdict_follows_from_p_and_from_the_margin(
     queries: int, losses: int, verdict: str, code: int, run: Run, tmp_path: Path
 ) -> None:
     judged = [{"id": f"q{n}", "query": "x", "relevant": {"right": 3}} for n in range(queries)]
-    best = {f"q{n}": {"results": [["right", 1.0]], "confidence": 1.0} for n in range(queries)}
+    best = {f"q{n}": {"results": [["right", 1.0]]} for n in range(queries)}
     after = {f"q{n}": best[f"q{n}"] for n in range(losses, queries)}
     write(
         tmp_path,

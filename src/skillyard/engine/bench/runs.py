@@ -159,12 +159,14 @@ def _text(record: dict[str, Any], field: str) -> str:
 
 
 def _ranked_answer(entry: Any) -> RankedAnswer:
+    """Return an answer; without a confidence, the first score is taken for it."""
     try:
-        ids = tuple(dict.fromkeys(str(key) for key, _ in entry["results"]))
-        return RankedAnswer(ids[:DEPTH], float(entry["confidence"]) if ids else -inf)
-    except (KeyError, TypeError, ValueError):
-        message = "each query must have results, pairs of skill id and score, and a confidence"
-        raise InvalidInput(message) from None
+        pairs = [(str(key), float(score)) for key, score in entry["results"]]
+        sure = float(entry.get("confidence", pairs[0][1] if pairs else -inf))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InvalidInput("results must be pairs of skill id and score") from None
+    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
+    return RankedAnswer(ids, sure if ids else -inf)
 
 
 def bench_run(
