@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.engine.discovery.hosts import HOST_FOLDERS
 from skillyard.engine.discovery.layout import Root, Scan
 from skillyard.engine.discovery.walk import scan
 from skillyard.engine.index import library_spec
@@ -115,6 +117,51 @@ def test_every_change_that_a_walk_sees_is_seen(tmp_path: Path, index: Path, chan
     assert is_unchanged(record, fingerprint)
     CHANGES[change](root)
     assert not is_unchanged(record, fingerprint)
+
+
+SCOPES = {
+    "home/.claude/settings.json": "{}",
+    "home/.claude/skills/a/SKILL.md": document("a", "Does A."),
+    "p/.git/HEAD": "ref",
+    "p/.claude/skills/b/SKILL.md": document("b", "Does B."),
+    "p/c/SKILL.md": document("c", "Does C."),
+}
+PLUGIN = {"plugins": {"x@y": {"scope": "user", "installPath": "/nowhere"}}}
+AROUND: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
+    "a skill": lambda base, _: (base / "home/.claude/skills/a/SKILL.md").unlink(),
+    "a folder of the user": lambda base, _: write_tree(
+        base, {"home/.kiro/skills/x/SKILL.md": document("x", "X.")}
+    ),
+    "a folder of the project": lambda base, _: (base / "p/.kiro/skills").mkdir(parents=True),
+    "a folder gone": lambda base, _: (base / "home/.claude/skills").rename(base / "gone"),
+    "a repository gone": lambda base, _: (base / "p/.git").rename(base / "gone"),
+    "settings": lambda base, _: write_tree(base, {"home/.claude/settings.json": '{"a": 1}'}),
+    "settings of the project": lambda base, _: write_tree(base, {"p/.claude/settings.json": "{}"}),
+    "a plugin": lambda base, _: write_tree(
+        base, {"home/.claude/plugins/installed_plugins.json": json.dumps(PLUGIN)}
+    ),
+    "a plugin of Codex": lambda base, _: write_tree(base, {"home/.codex/config.toml": ""}),
+    "an extension": lambda base, _: (base / "home/.gemini/extensions").mkdir(parents=True),
+    "a variable": lambda base, patch: patch.setenv("CODEX_HOME", str(base / "codex")),
+    "the home folder": lambda base, patch: patch.setenv("HOME", str(base / "other")),
+}
+
+
+@for_each("change", AROUND)
+def test_every_change_of_what_decides_on_the_folders_of_scopes_is_seen(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch, later: None
+) -> None:
+    base = write_tree(tmp_path / "base", SCOPES)
+    for name in filter(None, (row.variable for row in HOST_FOLDERS)):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(base / "home"))
+    spec = LibrarySpec((str(base / "p"),), ("project", "user"), folder=str(base / "p"))
+    record, fingerprint = record_of(spec.scan_resolved(), tmp_path / "index")
+    assert is_unchanged(record, fingerprint)
+    AROUND[change](base, monkeypatch)
+    assert not is_unchanged(record, fingerprint)
+    if change in ("a plugin", "an extension"):  # what these give depends on more
+        assert record_of(spec.scan_resolved(), tmp_path / "index")[0] == b""
 
 
 def test_without_folder_times_what_a_walk_does_not_look_at_changes_nothing(

@@ -219,6 +219,20 @@ def copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
     os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
+PlaceStamp = list[int] | bool
+"""What shows a change of a file: times, size and number; True for a folder, False for nothing."""
+
+
+def place_stamp(path: str) -> PlaceStamp:
+    """Return what stands at a path, links followed, for a comparison later on."""
+    try:
+        now = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    folder = stat.S_ISDIR(now.st_mode)
+    return folder or [now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino]
+
+
 def is_executable(status: os.stat_result) -> bool:
     """Return True for a file that its owner may execute; Windows knows that by names only."""
     return sys.platform != "win32" and bool(status.st_mode & stat.S_IXUSR)

@@ -49,17 +49,21 @@ class LibrarySpec(NamedTuple):
         from skillyard.engine.discovery.walk import scan
 
         roots = [Root(path) for path in self.roots]
-        if self.scopes:
+        if not self.scopes:
+            files = scan(roots, self.limits)
+        else:
             from skillyard.engine.discovery.scopes import places_of
 
             places = places_of(self.scopes, folder=self.folder)
             files = scan([*roots, *places.roots], self.limits)
             files = files._replace(diagnostics=(*places.problems, *files.diagnostics))
-        else:
-            files = scan(roots, self.limits)
-        if self.scopes or self.files is not None:  # they depend on more than these folders
-            files = files._replace(observations=None)
-        return files if self.files is None else self.files.filter_scan(files)
+            if files.observations is not None:
+                seen = files.observations._replace(places=places.looked_at or {})
+                files = files._replace(observations=seen if places.looked_at else None)
+        if self.files is None:
+            return files
+        # What it decides depends on more than these folders.
+        return self.files.filter_scan(files._replace(observations=None))
 
     def scan_resolved(self) -> Scan:
         """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from skillyard.base.io.files import PlaceStamp, place_stamp
 from skillyard.engine.discovery.layout import Root
 
 HOST_SCOPES = ("project", "user", "system")
@@ -242,12 +243,15 @@ HOST_TITLES: Mapping[str, str] = {
 """What people call each host, by its name in the table."""
 
 
-def host_roots(scopes: Iterable[str], *, folder: str = ".") -> tuple[Root, ...]:
+def host_roots(
+    scopes: Iterable[str], *, folder: str = ".", looked_at: dict[str, PlaceStamp] | None = None
+) -> tuple[Root, ...]:
     """Return the folders of hosts that exist, each once: project, then user, then system.
 
     Project folders are those of ``folder`` and of each folder above it up to that of its
-    repository, the nearest first.
+    repository, the nearest first. Every path is put into ``looked_at``.
     """
+    looked_at = {} if looked_at is None else looked_at
     bases = {"project": tuple(folders_upwards(folder)), "user": ("",), "system": ("",)}
     roots: dict[str, Root] = {}
     for scope in (each for each in HOST_SCOPES if each in set(scopes)):
@@ -255,7 +259,9 @@ def host_roots(scopes: Iterable[str], *, folder: str = ".") -> tuple[Root, ...]:
         rows = [row for row in rows if row.system in ("", _system())]
         for base in bases[scope]:
             for row in rows:
-                for path in _matches(_join(base, expand_pattern(row.pattern))):
+                place = _join(base, expand_pattern(row.pattern))
+                looked_at[place] = place_stamp(place)
+                for path in _matches(place):
                     roots.setdefault(path, Root(path, scope, row.host))
     return tuple(roots.values())
 

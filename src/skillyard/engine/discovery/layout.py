@@ -1,9 +1,11 @@
 """The layout of a tree of skills, and what a walk of it finds: candidate files and stamps."""
 
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic
+from skillyard.base.io.files import PlaceStamp
 from skillyard.engine.skill import Reference
 
 SKILL_FILE = "SKILL.md"
@@ -70,13 +72,8 @@ class Candidate(NamedTuple):
     """The name of its plugin, which is a prefix of the skill's name."""
 
 
-class FolderListing(NamedTuple):
-    """A folder as it was listed."""
-
-    path: str
-    status: os.stat_result
-    """Of the folder itself, from before it was listed."""
-    entries: list[os.DirEntry[str]]
+FolderListing = tuple[str, os.stat_result, list[os.DirEntry[str]]]
+"""A folder as it was listed: its path, its own status from before that, and its entries."""
 
 
 class Observations(NamedTuple):
@@ -86,6 +83,8 @@ class Observations(NamedTuple):
     listings: tuple[FolderListing, ...]
     absent: tuple[str, ...]
     """Paths at which a file would have changed the walk."""
+    places: Mapping[str, PlaceStamp]
+    """What decided which roots the scopes have, by path, from before it was read."""
 
 
 class Scan(NamedTuple):

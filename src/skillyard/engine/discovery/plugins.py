@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import ancestors, is_below, read_regular
+from skillyard.base.io.files import PlaceStamp, ancestors, is_below, place_stamp, read_regular
 from skillyard.base.io.processes import shell_command
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line, name_fault
@@ -44,7 +44,11 @@ MAX_BYTES = 4_194_304
 
 
 class Problems(list[Diagnostic]):
-    """The diagnostics of looking for folders."""
+    """The diagnostics of looking for folders, and what stood at the paths that were looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_at: dict[str, PlaceStamp] = {}
 
     def add(self, code: str, path: str, message: str, hint: str, severity: str = "warning") -> None:
         """Add a diagnostic."""
@@ -76,6 +80,7 @@ def read_bounded(path: str, problems: Problems) -> bytes | None:
 
     The latter is reported: a pipe, a device, a file that is too large or may not be read.
     """
+    problems.looked_at[path] = place_stamp(path)
     try:
         return read_regular(path, MAX_BYTES, follow=True)[0]  # settings are often links
     except (FileNotFoundError, NotADirectoryError):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import is_below
+from skillyard.base.io.files import PlaceStamp, ancestors, is_below, place_stamp
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import clean_line
 from skillyard.engine.discovery.hosts import expand_pattern, host_roots
@@ -33,6 +33,8 @@ class ScopeRoots(NamedTuple):
 
     roots: tuple[Root, ...]
     problems: tuple[Diagnostic, ...] = ()
+    looked_at: Mapping[str, PlaceStamp] | None = None
+    """What the folders depend on, by path; None where plugins make them depend on more."""
 
 
 def places_of(scopes: Iterable[str], *, folder: str = ".") -> ScopeRoots:
@@ -42,7 +44,14 @@ def places_of(scopes: Iterable[str], *, folder: str = ".") -> ScopeRoots:
     """
     enabled = set(scopes)
     problems = Problems()
-    roots = list(host_roots(enabled, folder=folder))
+    looked_at = problems.looked_at
+    for above in ancestors(os.path.abspath(folder)):
+        looked_at[os.path.join(above, ".git")] = place_stamp(os.path.join(above, ".git"))
+    roots = list(host_roots(enabled, folder=folder, looked_at=looked_at))
+    of_hosts = len(roots)
+    listed = [each.partition("/*/")[0] for each in looked_at if "/*/" in each]
+    listed.append(expand_pattern(_EXTENSIONS_HOME))
+    looked_at.update((path, place_stamp(path)) for path in listed)
     for scope in ("project", "user"):
         if scope in enabled:
             roots.extend(installed_plugins(scope, folder, problems))
@@ -52,7 +61,9 @@ def places_of(scopes: Iterable[str], *, folder: str = ".") -> ScopeRoots:
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)
-    return ScopeRoots(tuple(by_path.values()), tuple(dict.fromkeys(problems)))
+    is_plain = not problems and len(roots) == of_hosts and not any(map(looked_at.get, listed))
+    found = tuple(by_path.values()), tuple(dict.fromkeys(problems))
+    return ScopeRoots(*found, looked_at if is_plain else None)
 
 
 def disabled_for(folder: str) -> tuple[str, ...]:

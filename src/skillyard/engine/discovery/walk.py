@@ -180,7 +180,7 @@ class Walk:
         """Return the observations; None when the results depend on more than these."""
         if not self.is_plain:
             return None
-        return Observations(self._began_ns, tuple(self.listings), tuple(self.absent))
+        return Observations(self._began_ns, tuple(self.listings), tuple(self.absent), {})
 
     def _observe(self, listing: FolderListing) -> None:
         self.listings.append(listing)
@@ -295,8 +295,8 @@ class Walk:
         try:
             status = folder.status
             key = (status.st_dev, status.st_ino)
-            if key in self._walked:
-                self.is_plain = False
+            if key in self._walked:  # by another link, or as a folder of another root
+                self.is_plain &= real_path(path) == os.path.abspath(path)
                 return []
             if place.inode not in (0, status.st_ino) and not self._is_direct(place):
                 self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
@@ -305,7 +305,7 @@ class Walk:
             self._walked.add(key)
             entries = folder.entries()
             self.folders += 1
-            self._observe(FolderListing(path, status, entries))
+            self._observe((path, status, entries))
             return self._classify(place, name, entries, folder)
         except OSError as error:
             self._unreadable(path, error)
@@ -401,7 +401,7 @@ class Walk:
                 self.is_plain = False
                 continue
             path = join(place.path, folder.name)
-            self._observe(FolderListing(path, inner.status, entries))
+            self._observe((path, inner.status, entries))
         return entries_by_folder
 
     def _skill_file(

@@ -2,9 +2,11 @@
 
 The **record of a walk**, stored with the index, shows whether another walk would find the same. It
 contains the names and kinds of the entries of each folder that was listed, and the stamp of each
-candidate. All results of a walk follow from these, so a comparison sees every change that a walk
-sees. A folder whose own times are unchanged is not listed again, where folder times can be trusted:
-on the file system that holds the index, after a file written there changed the time of its folder.
+candidate, and of what decided which folders the scopes have: settings of agents, folders that are
+there or not, and environment variables. All results of a walk follow from these, so a comparison
+sees every change that a walk sees. A folder whose own times are unchanged is not listed again where
+folder times can be trusted: on the file system that holds the index, after a file written there
+changed the time of its folder.
 
 The **summary** has what every query needs beside the index.
 """
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import ancestors, open_to_read
+from skillyard.base.io.files import ancestors, open_to_read, place_stamp
 from skillyard.base.io.sha256 import new_sha256
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.counts import SkillCounts
@@ -36,7 +38,7 @@ WALK = "walk"
 """The side file with the record of the walk."""
 WEIGHTING_VERSION = 8
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
-VERSION = "14"
+VERSION = "15"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 
@@ -299,10 +301,19 @@ def encode_walk(scan: "Scan", fingerprint: str, index_folder: str) -> bytes:
     observations = scan.observations
     if observations is None or sys.platform == "win32":
         return b""
-    if sum(len(listing.entries) for listing in observations.listings) > MAX_ENTRIES:
+    if sum(len(entries) for _, _, entries in observations.listings) > MAX_ENTRIES:
         return b""
+    from skillyard.engine.discovery.hosts import HOST_FOLDERS
+
+    places = observations.places
+    names = {"HOME", *(row.variable for row in HOST_FOLDERS)} - {""} if places else ()
+    changes = [stamp[1] for stamp in places.values() if isinstance(stamp, list)]
+    if max(changes, default=0) + STABLE_AFTER_NS >= observations.began_ns:
+        return b""  # a file of settings may have changed once more within a tick of the clock
     record = {
         "fingerprint": fingerprint,
+        "variables": {name: os.environ.get(name) for name in sorted(names)},
+        "places": dict(places),
         "folders": _encode_folders(observations, index_folder),
         "files": [(candidate.path, candidate.stamp) for candidate in scan.candidates],
         "absent": observations.absent,
@@ -347,9 +358,13 @@ def is_unchanged(record: bytes | None, fingerprint: str) -> bool:
     if not record:
         return False
     known = json.loads(record)
-    if known["fingerprint"] != fingerprint:
+    environment = {name: os.environ.get(name) for name in known["variables"]}
+    if (known["fingerprint"], known["variables"]) != (fingerprint, environment):
         return False
     try:
+        for path, stamp in known["places"].items():
+            if place_stamp(path) != stamp:
+                return False
         for path, stamp, names in known["folders"]:
             now = os.stat(path, follow_symlinks=False)
             if stamp != [now.st_mtime_ns, now.st_ctime_ns, now.st_ino, now.st_dev]:
