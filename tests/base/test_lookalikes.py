@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from skillyard.base.lookalikes import (
     FOLDED_CHARS,
+    look_alike_pairs,
     look_alikes,
+    skeleton,
 )
 from tests.property.strategies import many
 from tests.tables import for_each
@@ -183,6 +185,30 @@ def test_the_index_finds_just_the_names_at_distance_one(name: str, known: list[s
     # Letters without twins and without a plural, so that nothing but the distance decides.
     expected = tuple(sorted({other for other in known if _within_one(name, other)}))
     assert look_alikes(name, known) == (() if name in known else expected)
+
+
+_NAMES = st.text(alphabet="abcl1-", min_size=1, max_size=7)
+
+
+@many
+@given(st.lists(_NAMES.filter(lambda name: len(name) >= 4 and "1" not in name), max_size=12))
+def test_every_name_with_a_neighbour_is_found_and_no_other(names: list[str]) -> None:
+    expected = {
+        one
+        for one in names
+        for two in names
+        if one != two and (_within_one(one, two) or skeleton(one) == skeleton(two))
+    }
+    found = look_alike_pairs(names)
+    assert set(found) == expected
+    assert all(other in names and other != name for name, other in found.items())
+
+
+def test_many_names_of_one_pattern_cost_a_bounded_number_of_comparisons() -> None:
+    names = [
+        f"{letter}{other}skill" for letter in map(chr, range(0x4E00, 0x4E80)) for other in "abc"
+    ]
+    assert len(look_alike_pairs(names)) == len(names)
 
 
 @pytest.mark.slow

@@ -19,8 +19,8 @@ def stable_sum(values: Iterable[float]) -> float:
     return total
 
 
-def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval of a share, both ends in 0..1; (0, 1) without trials.
+def wilson(successes: float, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % score interval of a share, both ends in 0..1; (0, 1) without trials.
 
     Wilson, JASA 22 (1927) 209-212.
 
@@ -33,7 +33,7 @@ def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]
         return 0.0, 1.0
     from statistics import NormalDist  # deferred: a query adds up too
 
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf(0.975)
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
