@@ -240,12 +240,8 @@ class Budget:
         """Reservations of every process, by call."""
         self._in_flight: dict[str, float] = {}
         """Those of this process."""
-        self._own = Spending()
-
-    @property
-    def own(self) -> Spending:
+        self.own = Spending()
         """The calls of this process, and the cost of those that are settled."""
-        return self._own
 
     def spending(self) -> Spending:
         """Return what the run has spent over all of its processes, once its calls have ended."""
@@ -273,7 +269,7 @@ class Budget:
                     if self._settled.cost + held + worst_cost <= self._max_cost + _HAIR:
                         call = secrets.token_hex(8)
                         self._in_flight[call] = worst_cost
-                        self._own = self._own._replace(calls=self._own.calls + 1)
+                        self.own = self.own._replace(calls=self.own.calls + 1)
                         self._write(_RESERVED, call=call, cost=worst_cost)
                         return call
                     if stop.is_set() or not self._in_flight:
@@ -295,7 +291,7 @@ class Budget:
         with self._condition:
             reserved = self._in_flight.pop(call)
             paid = reserved if cost is None else cost
-            self._own = self._own._replace(cost=self._own.cost + paid)
+            self.own = self.own._replace(cost=self.own.cost + paid)
             self._write(_SETTLED, wait=False, call=call, cost=paid, lost=lost)
             self._condition.notify_all()
 
