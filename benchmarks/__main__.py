@@ -23,8 +23,6 @@ NAMES = (
     "hook",
     "retrieval",
     "quality",
-    "kinds",
-    "collections",
     "feedback",
     "search",
     "federated",
@@ -49,6 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"no benchmark named {name}; known: {', '.join(NAMES)}", file=sys.stderr)
             return 2
     sys.path.insert(0, str(SOURCE))  # this checkout, whatever is installed
+    if options.markdown:
+        print("\n".join(_job("choices").table()))
+        return 0
     settings = Options(
         shared_folder(options.shared), options.rounds, options.keep, options.importtime
     )
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--shared", metavar="DIR", help="corpus, queries (SKILLYARD_SHARED)")
     parser.add_argument("--keep", action="store_true", help="keep the skills written out")
     parser.add_argument("--importtime", action="store_true", help="startup: the dearest imports")
+    parser.add_argument("--markdown", action="store_true", help="README's table of quality alone")
     return parser
 
 

@@ -1,5 +1,8 @@
 """How well ``hybrid`` finds the right skill, with and without the sentence encoder.
 
+What it chooses, by kind of request, comes first (``benchmarks/choices.py``; with ``--markdown``
+that alone, as README has it), and then how it ranks.
+
 For information: quality is not a ratio. Each set is ranked over the whole shared corpus, and shown
 with 95 % intervals of its mean, and of the gain of each query over ``hybrid`` without the model
 that orders the best skills once more. Nothing was trained on any of these requests, nor on others
@@ -22,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks import choices
 from benchmarks.corpus import require_corpus
 from benchmarks.measure import Figure, Options
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
     from skillyard.engine.skill import Skill
 
-SUMMARY = "nDCG@10 and hit@1 with and without the encoder, near misses, and the time of a request"
+SUMMARY = "what is chosen by kind of request; nDCG@10 and hit@1; near misses; with the encoder, too"
 DATA = Path(__file__).resolve().parents[1] / "training" / "data"
 BASELINE = Path(__file__).resolve().parent / "baseline" / "left_out.run.json"
 DEPTH = 10
@@ -67,6 +71,7 @@ def run(options: Options) -> Iterator[Figure]:
     """Yield the figures for ``python -m benchmarks``."""
     from skillyard.engine.bench.runs import read_skills
 
+    yield from choices.figures()
     skills = read_skills(str(require_corpus(options.shared)))
     systems = _systems()
     yield Figure("systems", ", ".join(system.name for system in systems))

@@ -17,29 +17,23 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.choices import EXAMPLES, Labelled, of_examples
 from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options, Skipped
 from benchmarks.service_process import check_machine, environment_in, served
 
 SUMMARY = "the right skill first, a wrong one, or none: each surface, on 206 labelled requests"
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SKILLS = Path(os.environ.get("SKILLYARD_BENCH_LIBRARY", EXAMPLES / "skills"))
 REQUESTS = os.environ.get("SKILLYARD_BENCH_REQUESTS", "")
 DOCUMENTED = 200
 """Characters of a request that GET /search takes, as Skyll's does; a client has to cut it."""
 LEAST = 0.95
 """Of what ``select`` (of what chooses) or ``rank`` (of what ranks) puts first."""
-
-
-class Labelled(NamedTuple):
-    """A request, and the skills that are right for it; none where nothing fits."""
-
-    text: str
-    right: frozenset[str]
 
 
 class Counts(NamedTuple):
@@ -59,7 +53,7 @@ def run(options: Options) -> Iterator[Row]:
 def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield one row a surface."""
     check_machine()
-    requests = labelled()
+    requests = list(of_examples(Path(REQUESTS) if REQUESTS else None))
     answerable = sum(bool(request.right) for request in requests)
     nothing = len(requests) - answerable
     yield Figure("requests", f"{answerable} with a right skill, {nothing} that nothing fits")
@@ -78,51 +72,13 @@ def measured(settings: RunSettings) -> Iterator[Row]:
         yield _row("hook claude-code", hook, choosing, nothing)
 
 
-def labelled() -> list[Labelled]:
-    """Return the requests that were named, else those of ``examples/``."""
-    requests = Path(REQUESTS) if REQUESTS else EXAMPLES / "requests.jsonl"
-    cases = [Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)]
-    if REQUESTS:
-        return cases
-    for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):
-        if path.stem == "similar":  # pairs of skills that are taken for each other, written in bulk
-            continue
-        cases += [
-            Labelled(
-                line["user_prompt"],
-                frozenset([*line["expected_skills"], *line.get("acceptable_skills", ())]),
-            )
-            for line in _lines(path)
-        ]
-    return cases
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.strip():
-            yield json.loads(line)
-
-
 Answers = Callable[[str], str | None]
 """The skill that a surface names first for a request, None where it abstains."""
 
 
 def _counts(requests: Sequence[Labelled], first: Answers) -> Counts:
-    right = wrong = abstained = 0
-    for request in requests:
-        name = first(request.text)
-        if name is None:
-            abstained += not request.right
-        elif _slug(name) in request.right:
-            right += 1
-        else:
-            wrong += 1
-    return Counts(right, wrong, abstained)
-
-
-def _slug(name: str) -> str:
-    """Return a name as the labels write it: ``Customer Reply`` is labelled ``customer-reply``."""
-    return name.lower().replace(" ", "-")
+    counts = Counter(request.outcome(first(request.text) or "") for request in requests)
+    return Counts(counts["right"], counts["wrong"] + counts["fires"], counts["rests"])
 
 
 def _counts_text(counts: Counts, nothing: int) -> str:

@@ -22,8 +22,8 @@ DOCS = REPOSITORY / "docs"
 COMMANDS = command_parsers()
 OPTIONS = [*shared_options(), *(option for command in COMMANDS for option in command.arguments)]
 FLAGS = {flag for option in OPTIONS for flag in option.option_strings}
-OTHERS_FLAGS = {"--help", "--version", "--check", "--library"}
-"""Of the parser, of ``tools/reference.py`` and of ``python -m skillyard_testkit``."""
+OTHERS_FLAGS = {"--help", "--version", "--check", "--library", "--markdown"}
+"""Of the parser, ``tools/reference.py``, ``python -m skillyard_testkit`` and ``benchmarks``."""
 
 
 def _text(*names: str) -> str:

@@ -1,6 +1,6 @@
 """Requests of one kind choose from the small library in ``kinds``.
 
-``python -m benchmarks kinds`` prints the table.
+``python -m benchmarks quality`` prints the table.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import skillyard as sy
-from benchmarks.kinds import outcomes, rows_of, small_library
+from benchmarks.choices import ROWS, Result, choices, of_kind
+from benchmarks.choices import table as table_lines
 from skillyard.cli import main
 from tests.parity.trees import write_tree
 from tests.tables import for_each
@@ -28,17 +28,12 @@ LIMITS = {
 """By kind: requests that choose rightly, at least, and wrongly, at most; held out and not."""
 
 
-@pytest.fixture(scope="module")
-def library() -> sy.Catalog:
-    return small_library()
-
-
 @for_each("kind", LIMITS)
-def test_requests_of_a_kind_choose_rightly(kind: str, library: sy.Catalog) -> None:
-    counts = Counter(outcome for _, outcome, _ in outcomes(rows_of(kind), library))
+def test_requests_of_a_kind_choose_rightly(kind: str) -> None:
+    counts = Counter(choice.outcome for choice in choices(of_kind(kind)))
     least, most = LIMITS[kind]
-    assert counts["right"] >= least
-    assert counts["wrong"] <= most
+    assert counts["right"] + counts["rests"] >= least
+    assert counts["wrong"] + counts["fires"] <= most
 
 
 @for_each(
@@ -77,3 +72,18 @@ def test_why_explains_what_the_description_says(
     write_tree(tmp_path, {"branches/SKILL.md": document("branches", description)})
     main(["why", "branches", request_text, "--explain", "--root", str(tmp_path)])
     assert sentence in capsys.readouterr().out
+
+
+def test_the_table_has_a_row_for_each_kind_and_says_what_is_not_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SKILLYARD_COLLECTIONS", raising=False)
+    result = Result("hybrid", list(choices(of_kind("words"))), 60.0)
+    monkeypatch.setattr("benchmarks.choices.results", lambda: [result])
+    table = [line.strip("| ").split(" | ") for line in table_lines()]
+    rows = {row[0]: row[1:] for row in table if len(row) == 5}
+    readme = (EXAMPLES.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert list(rows)[1:] == list(ROWS.values())
+    assert rows["plain"] == ["not here", "–", "not here", "–"]
+    assert rows["names and plain words"][0::2] == ["41", "17"]
+    assert all(f"\n| {name} | " in readme for name in ROWS.values())
