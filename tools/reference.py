@@ -90,7 +90,8 @@ colours and tables; elsewhere they are plain text, the same bytes for the same i
 ## Exit codes
 
 0: done. 1: the command's own negative answer. 2: wrong use, or input that cannot be read. 3:
-interrupted, or stopped by a budget. 4: something could not be reached or measured.
+stopped by a budget or an interrupt, and what was done is written. 4: something could not be reached
+or measured. 130: interrupted.
 
 Some negative answers, others stand with their commands: `rank` and `evaluate` found nothing;
 `select` abstained; `check` and `doctor` have a finding of the severity `error`, `scan` a `high`

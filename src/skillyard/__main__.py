@@ -20,7 +20,7 @@ def start() -> NoReturn:
     try:
         code = main()
     except KeyboardInterrupt:  # before the first line of main, or while it said something
-        code = 3
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

@@ -257,12 +257,6 @@ def test_a_folder_is_listed_beside_those_of_root(run: Run, skills: Path) -> None
     assert "before --root" in run("list", "--help").out
 
 
-def test_the_listing_of_a_host_takes_no_format(run: Run, skills: Path) -> None:
-    answer = run("summary", "--host", "codex", "--format", "xml", "--root", "skills")
-    assert (answer.code, answer.out) == (2, "")
-    assert "--format does not go with --host" in answer.err
-
-
 def test_a_section_without_anything_says_so(run: Run, skills: Path) -> None:
     answer = run("show", "git-bisect", "--section", "files", "--root", "skills")
     assert (answer.code, answer.out) == (0, "")

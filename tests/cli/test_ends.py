@@ -22,10 +22,10 @@ def faulty(*_: object) -> NoReturn:
     raise ZeroDivisionError("seven")
 
 
-def test_an_interrupt_is_three_and_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_130_and_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "ranking_inputs", interrupted)
     answer = run("rank", "x")
-    assert (answer.code, answer.out) == (3, "")
+    assert (answer.code, answer.out) == (130, "")
     assert answer.err == "skillyard: interrupted\n"
 
 

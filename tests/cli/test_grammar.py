@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from argparse import Action
@@ -24,6 +25,7 @@ from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from tests.cli.conftest import Run
 from tests.requirements import requirement
 from tests.tables import for_each
+from tests.worked_examples.making import document
 
 
 def label(option: Action) -> str:
@@ -244,6 +246,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
         (["rank", "--scorer", ""], set(BUILT_IN)),
         (["rank", "words", "--color", "a"], {"auto", "always"}),
         (["completion", "f"], {"fish"}),
+        (["why", "csv"], {"csv-cleaning"}),
     ],
 )
 def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_path: Path) -> None:
@@ -256,10 +259,32 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_p
         "_shtab_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
         encoding="utf-8",
     )
+    program_path = tmp_path / "skillyard"
+    program_path.write_text("#!/bin/sh\necho csv-cleaning; echo pdf\n", encoding="utf-8")
+    program_path.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
-        [program, "--norc", str(path), *typed], capture_output=True, text=True, check=True
-    )
+        [program, "--norc", str(path), *typed],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
     assert set(done.stdout.split()) == offered
+
+
+def test_skills_are_completed_where_a_skill_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"csv-cleaning": "csv-cleaning", "hostile": "$(touch x)", "plugin": "team:deploy"}
+    for folder, name in names.items():
+        (tmp_path / folder).mkdir()
+        text = document(name, "Cleans.")
+        (tmp_path / folder / "SKILL.md").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    answer = run("completion", "skills")
+    assert answer.out.split() == ["csv-cleaning", "team:deploy"]  # bash evaluates what it offers
+    for shell in SHELLS:
+        uses = [line for line in script(shell).splitlines() if "completion skills" in line]
+        assert uses
+        assert not any(f" {word} " in line for line in uses for word in ("add", "new"))
 
 
 def test_the_help_of_a_question_ends_in_one_mark(run: Run) -> None:

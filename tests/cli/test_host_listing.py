@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.parity.trees import write_tree
 from tests.shared_data import REPOSITORY
+from tests.worked_examples.making import document
 
 LIBRARY = ("summary", "--root", str(REPOSITORY / "examples" / "skills"))
 
@@ -34,6 +37,42 @@ def test_the_json_is_the_summary_with_the_listing(run: Run) -> None:
     assert listing["used"] <= 2_000 < listing["needed"]
     assert listing["cut"] == sum(each["state"] == "cut" for each in listing["skills"]) > 20
     assert answer["text"].count("\n") + 1 == listing["cut"] + listing["whole"]
+
+
+def test_a_format_shows_what_the_host_lists_in_that_format(run: Run) -> None:
+    arguments = (*LIBRARY, "--host", "claude-code", "--budget", "7000", "--format", "markdown")
+    answer = run(*arguments)
+    lines = answer.out.splitlines()
+    assert all(line.startswith("- **") for line in lines)
+    assert "- **travel-itinerary**: " in lines  # by name only
+    assert "hotline-escalation" not in answer.out  # not read
+    shown = run(*arguments, "--json").json
+    assert (shown["format"], shown["text"]) == ("markdown", answer.out.rstrip("\n"))
+
+
+def test_skills_of_plugins_are_listed_by_their_host(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / ".claude/plugins"
+    installed = {"powers@m": [{"scope": "user", "installPath": str(store / "powers")}]}
+    write_tree(
+        store,
+        {
+            "powers/skills/brainstorming/SKILL.md": document("brainstorming", "Asks questions."),
+            "installed_plugins.json": json.dumps({"plugins": installed}),
+            "../settings.json": '{"enabledPlugins": {"powers@m": true}}',
+        },
+    )
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    for host, state in {"claude-code": "whole", "codex": "not read"}.items():
+        shown = run("summary", "--scope", "user", "--host", host, "--json").json
+        skills = [(each["name"], each["state"]) for each in shown["listing"]["skills"]]
+        assert skills == [("powers:brainstorming", state)]
+    chosen = run("select", "/powers:brainstorming it", "--scope", "user", "--json").json
+    assert [each["name"] for each in chosen["selected"]] == ["powers:brainstorming"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ NEGATIVE = 1
 """The command's own negative answer, such as an abstention."""
 WRONG_USE = 2
 """Wrong use, or input that cannot be read."""
-INTERRUPTED = 3
-"""Stopped by an interrupt or a budget. Finished work is written."""
+STOPPED = 3
+"""Stopped by a budget or an interrupt. Finished work is written."""
 UNREACHED = 4
 """No remote answered, or no case has a result."""
+INTERRUPTED = 130
+"""Stopped by an interrupt."""

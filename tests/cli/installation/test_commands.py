@@ -296,7 +296,7 @@ class TestRemove:
         link.symlink_to("../../.agents/skills/pdf")
         with monkeypatch.context() as patch:
             patch.setattr("skillyard.install.operations.project.LockedProject.unlink", stopped)
-            assert project.run("remove", "pdf").code == 3
+            assert project.run("remove", "pdf").code == 130
         assert link.is_symlink()
         assert project.run("sync").code == 0
         assert not link.is_symlink()

@@ -165,7 +165,7 @@ class TestFolders:
         project.publish(**{"SKILL.md": NEWER})
         with monkeypatch.context() as patch:
             patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", stopped)
-            assert project.run("update", "--yes").code == 3
+            assert project.run("update", "--yes").code == 130
         before = project.tree()
         assert project.state("verify") == "interrupted"
         assert project.run("sync", "--frozen").code == 1

@@ -70,6 +70,7 @@ def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
     (here / ".git").mkdir()
     deep.mkdir(parents=True)
     requests = {"brew green tea": "of-one", "brew black coffee": "two:of-two", "bake a cake": ""}
+    requests["now run /two:of-two for it"] = "two:of-two"
     for folder in (there, deep, there):
         assert main([json.dumps([[], None, str(folder)])]) == 0
         monkeypatch.chdir(folder)

@@ -54,6 +54,15 @@ def test_every_tool_has_what_a_model_needs_to_follow_it(served: Serving) -> None
             assert argument["description"], f"{tool.name}.{name}"
 
 
+def test_a_skill_is_called_by_its_plugin_and_its_name(served: Serving) -> None:
+    async def selected() -> Any:
+        async with Client(served.url) as client:
+            return await client.call_tool("select_skill", {"query": "/team:deploy the tables"})
+
+    result: Any = run(selected())
+    assert [each["name"] for each in result.structured_content["selected"]] == ["deploy"]
+
+
 @for_each("tool", TOOLS)
 def test_a_result_is_what_its_schema_says(served: Serving, tool: str) -> None:
     assert set(WORKING) == set(TOOLS)

@@ -10,7 +10,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line, numbers, table
 from skillyard.cli.console import Console
-from skillyard.cli.exit_codes import INTERRUPTED
+from skillyard.cli.exit_codes import STOPPED
 from skillyard.cli.options import value, values, view_of
 from skillyard.cli.source import load, refuse_library, scorer_of
 
@@ -55,7 +55,7 @@ def _run_notes(result: BenchRun, _: Namespace) -> Iterator[str]:
     value("--out", "FILE", "the run file to write", required=True),
     provide={"skills": _skills, "scorer": lambda args, _: scorer_of(args)},
     what="ranking",
-    code=lambda result, args: 0 if result.complete else INTERRUPTED,
+    code=lambda result, args: 0 if result.complete else STOPPED,
     notes=_run_notes,
 )
 def _ran(result: BenchRun) -> Iterator[Block]:

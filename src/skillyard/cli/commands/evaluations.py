@@ -15,7 +15,7 @@ from skillyard.base.extras import install_command
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
-from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
+from skillyard.cli.exit_codes import NEGATIVE, STOPPED, UNREACHED
 from skillyard.cli.options import Option, command, flag, value, values, view_of, words
 from skillyard.cli.source import load
 from skillyard.engine.ranking.registry import BUILT_IN
@@ -280,7 +280,7 @@ def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
     if meta["aborted"]:
         console.note(f"{meta['stop_message']}; `--resume {meta['run_id']}` goes on with it")
     if meta["aborted"] or result.missing:
-        return INTERRUPTED
+        return STOPPED
     if not result.usable:
         console.note(
             "not measured: too few cases have a result; the errors are in the results file"

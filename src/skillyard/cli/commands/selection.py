@@ -131,17 +131,16 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     if query is None and request.scorer is not None:
         raise InvalidInput("--scorer ranks the skills for --query: give a request")
     if request.host is not None:
-        for option, value in (
-            ("--format", request.format),
-            ("--budget-tokens", request.budget_tokens),
-            ("--query", query),
-        ):
+        for option, value in (("--budget-tokens", request.budget_tokens), ("--query", query)):
             if value is not None:
                 raise InvalidInput(f"{option} does not go with --host, which lists in its own way")
         catalog = load(args, console)
-        window, budget = request.window, request.budget
-        listing = host_summary_of(catalog, request.host, window=window, budget=budget)
-        console.show(listing, host_table)
+        window, budget, form = request.window, request.budget, request.format
+        listing = host_summary_of(catalog, request.host, window=window, budget=budget, format=form)
+        if form is None:
+            console.show(listing, host_table)
+        else:
+            console.show_text(listing, listing.text)
         note_unloaded(catalog.diagnostics, args, console)
         return
     if request.window is not None or request.budget is not None:

@@ -19,7 +19,7 @@ from skillyard.cli.blocks import (
     table,
 )
 from skillyard.cli.console import Console
-from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
+from skillyard.cli.exit_codes import NEGATIVE, STOPPED
 from skillyard.cli.options import Option, command, flag, library, value, values, view_of, words
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def publish(args: Namespace, console: Console) -> int:
     console.show(report, _published)
     if not report.complete:
         console.note("interrupted: what is counted stands; publish again to go on")
-        return INTERRUPTED
+        return STOPPED
     unpruned = options.prune and not report.pruned
     if unpruned:
         console.note("nothing was pruned: not everything could be read")

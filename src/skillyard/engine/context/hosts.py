@@ -212,7 +212,10 @@ def _elsewhere(skill: Skill, rule: ListingRule) -> str:
         return f"layout {skill.origin}: hosts read folders with a SKILL.md"
     if not rule.host or skill.scope != "user" or not skill.path:
         return ""
-    if any(is_below(skill.path, folder) for folder in user_folders([rule.host])):
+    folders = list(user_folders([rule.host]))
+    if skill.plugin is not None:  # plugins lie beside the user's own skills
+        folders = [os.path.dirname(folder) for folder in folders]
+    if any(is_below(skill.path, folder) for folder in folders):
         return ""
     return f"a folder of another agent, which {rule.title} does not look into"
 

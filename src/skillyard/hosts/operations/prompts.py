@@ -13,7 +13,7 @@ from skillyard.base.shapes.prompts import Injected, Summarised
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.activation import prompt_block, with_body
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.context.catalogue import summary
+from skillyard.engine.context.catalogue import FORMATS, summary
 from skillyard.engine.context.hosts import rule_of
 from skillyard.engine.context.injection import MAX_INJECTED_CHARS, _own_words
 from skillyard.engine.context.listing import (
@@ -47,7 +47,7 @@ class SummaryRequest:
 
     format: Annotated[
         Literal["lines", "xml", "markdown"] | None,
-        "Lines, xml or markdown (default: lines).",
+        "Lines, xml or markdown (default: lines; with --host, a table).",
         Spelling(metavar="NAME"),
     ] = None
     budget_tokens: Annotated[int | None, "Fit into N estimated tokens.", Spelling(metavar="N")] = (
@@ -104,15 +104,28 @@ class HostSummary(NamedTuple):
 
     listing: HostListing
     diagnostics: tuple[Diagnostic, ...]
+    format: str | None = None
+    """A format of the summary, in place of the host's own form."""
+
+    @property
+    def text(self) -> str:
+        """The listing as the model reads it, or what it tells the model in another format."""
+        if self.format is None:
+            return self.listing.text
+        entries = [
+            entry for entry in self.listing.entries if entry.state in (WHOLE, CUT, NAME_ONLY)
+        ]
+        skills = [entry.skill.replace(description=entry.text) for entry in entries]
+        return FORMATS[self.format](skills, None, self.listing.count(LEFT_OUT))
 
     def document(self) -> shapes.Summarised:
         """Return ``skillyard.summary/1`` with the listing."""
         rule, listing = self.listing.rule, self.listing
         return shapes.Summarised(
-            format=rule.form,
-            text=listing.text,
+            format=self.format or rule.form,
+            text=self.text,
             budget_tokens=None,
-            tokens=estimate_tokens(listing.text),
+            tokens=estimate_tokens(self.text),
             listing=from_attributes(
                 shapes.HostListingDocument,
                 listing,
@@ -132,14 +145,19 @@ class HostSummary(NamedTuple):
 
 
 def host_summary_of(
-    catalog: Catalog, host: str, *, window: int | None = None, budget: int | None = None
+    catalog: Catalog,
+    host: str,
+    *,
+    window: int | None = None,
+    budget: int | None = None,
+    format: str | None = None,
 ) -> HostSummary:
     """Return the listing that a host makes of a catalog.
 
     Raises UnknownName for an unknown host, InvalidInput.
     """
     listing = host_listing(catalog, rule_of(host), window=window, budget=budget)
-    return HostSummary(listing, catalog.diagnostics)
+    return HostSummary(listing, catalog.diagnostics, format)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
