@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -249,7 +250,7 @@ def _with_policy_tags(query: Query, policy: SelectionPolicy) -> Query:
 
 def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
     if isinstance(pairs, OrderedScores):
-        return pairs[: pairs.at_least(least)]
+        return pairs[: bisect_right(pairs.negated, -least)]
     return [pair for pair in pairs if pair[1] >= least]
 
 
@@ -373,7 +374,7 @@ def _rejections(
     ][:MAX_REJECTED]
     room = MAX_REJECTED - len(beyond)
     if isinstance(pairs, OrderedScores):  # load only the skills that are listed
-        first = pairs.at_least(least)
+        first = bisect_right(pairs.negated, -least)
         pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
     because = f"below the floor of {least:.3g}"

@@ -100,11 +100,12 @@ class OrderedScores(Sequence[tuple[Skill, float]]):
     are ordered by name and path, which loads only the skills with that score.
     """
 
-    __slots__ = ("_loaded", "_order", "_skill", "_values")
+    __slots__ = ("_loaded", "_order", "_skill", "negated")
 
     def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
         self._order = sorted(scored, key=itemgetter(1), reverse=True)
-        self._values = [-score for _, score in self._order]
+        self.negated = [-score for _, score in self._order]
+        """The scores, negated, as :mod:`bisect` takes them."""
         self._skill = skill
         self._loaded: dict[int, Skill] = {}
 
@@ -124,24 +125,20 @@ class OrderedScores(Sequence[tuple[Skill, float]]):
             for number in places:
                 if number not in self._loaded:
                     self._load_ties(number)
-            return [(self._loaded[number], -self._values[number]) for number in places]
+            return [(self._loaded[number], -self.negated[number]) for number in places]
         place = range(len(self))[place]
         if place not in self._loaded:
             self._load_ties(place)
-        return self._loaded[place], -self._values[place]
+        return self._loaded[place], -self.negated[place]
 
     def _load_ties(self, place: int) -> None:
         """Load and order the skills that share the score at ``place``."""
-        first = bisect_left(self._values, self._values[place])
-        last = bisect_right(self._values, self._values[place])
+        first = bisect_left(self.negated, self.negated[place])
+        last = bisect_right(self.negated, self.negated[place])
         skills = [self._skill(ordinal) for ordinal, _ in self._order[first:last]]
         if len(skills) > 1:
             skills.sort(key=lambda skill: skill.key)
         self._loaded.update(zip(range(first, last), skills, strict=True))
-
-    def at_least(self, floor: float) -> int:
-        """Return the number of leading pairs with a score of at least ``floor``."""
-        return bisect_right(self._values, -floor)
 
 
 class Scored(ABC):
