@@ -155,16 +155,16 @@ def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> N
     change(tmp_path, parsed=parsed)
     offline, _, warned = session(tmp_path, replay=True)
     missing = judge(offline)
-    assert (missing.missing, missing.parsed, len(warned)) == (True, None, 1)
+    assert (missing.fault["kind"], missing.parsed, len(warned)) == ("missing", None, 1)
 
 
 def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Path) -> None:
     first, model, _ = session(tmp_path, "prose", judge_retries=0)
-    assert judge(first).error.startswith("no_json")
-    assert judge(first).error
+    assert judge(first).fault["message"].startswith("no_json")
+    assert judge(first).fault
     assert model.requests == 1, "not in this one"
     resumed, model, _ = session(tmp_path, resume="r")
-    assert judge(resumed).raw == "prose"
+    assert judge(resumed).fault["raw"] == "prose"
     assert model.requests == 0
     other, model, warned = session(tmp_path, json.dumps(VERDICT))
     assert judge(other).parsed == VERDICT

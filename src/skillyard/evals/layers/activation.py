@@ -153,9 +153,8 @@ class ActivationRunner:
         )
         answer = self._session.generate(_ROUTING, request, run)
         choice = {"cost": answer.cost, "generations": [answer.path]}
-        if answer.error:
-            kind = "missing" if answer.missing else "generation_error"
-            return choice | {"errors": [{"kind": kind, "message": answer.error}]}
+        if answer.fault is not None:
+            return choice | {"errors": [answer.fault]}
         names = _names(extract_json(answer.text))
         known = [name for name in names or () if name in self._names]
         dropped = [shorten(name, 100) for name in names or () if name not in self._names]

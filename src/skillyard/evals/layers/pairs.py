@@ -232,7 +232,7 @@ class _Reading(NamedTuple):
                 for key in ("scores", "winner", "judge_winner")
             },
             "attempts": self.judgement.attempts,
-            "error": self.judgement.error or None,
+            "error": self.judgement.fault and self.judgement.fault["message"],
         }
 
 
@@ -373,14 +373,12 @@ class PairRunner:
             "lost": [
                 name
                 for name, answer in answers.items()
-                if answer.truncated or (answer.error and not answer.missing)
+                if answer.truncated or (answer.fault and answer.fault["kind"] != "missing")
             ],
             "errors": [
-                _error(
-                    "missing" if answer.missing else "generation_error", f"{name}: {answer.error}"
-                )
+                {**answer.fault, "message": f"{name}: {answer.fault['message']}"}
                 for name, answer in answers.items()
-                if answer.error
+                if answer.fault
             ],
         }
         criteria = unit.case.criteria
@@ -436,13 +434,7 @@ def _scores(readings: Sequence[_Reading]) -> dict[str, Any]:
     """Return the result of one or both orders, with the errors that prevent it."""
     fields: dict[str, Any] = {
         "orders": [each.to_dict() for each in readings],
-        "errors": [
-            _error(
-                "missing" if judgement.missing else "judge_error", judgement.error, judgement.raw
-            )
-            for _, judgement, result in readings
-            if result is None
-        ],
+        "errors": [each.judgement.fault for each in readings if each.judgement.fault],
     }
     results = [each.result for each in readings if each.result is not None]
     if fields["errors"]:
@@ -452,8 +444,3 @@ def _scores(readings: Sequence[_Reading]) -> dict[str, Any]:
     merged = merge(results[0], results[1])
     del merged["order_winners"]  # each order of a case has its own winner
     return fields | merged
-
-
-def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:
-    error = {"kind": kind, "message": message}
-    return {**error, "raw": raw} if raw else error

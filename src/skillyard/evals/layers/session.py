@@ -40,7 +40,11 @@ TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""
 _KEY_VERSION = 1
 """Part of every key: raised when the meaning of an entry changes."""
-_MISSING = "not kept, and the network is forbidden"
+_MISSING = {"kind": "missing", "message": "not kept, and the network is forbidden"}
+
+
+def _no_answer(why: str) -> dict[str, str]:
+    return {"kind": "generation_error", "message": why}
 
 
 def moment() -> str:
@@ -59,10 +63,9 @@ class ModelAnswer:
     cost: float = 0.0
     """US dollars paid in this run; 0 for a cached answer."""
     input_tokens: int | None = None
-    error: str = ""
-    """The reason why there is no usable text, or empty."""
-    missing: bool = False
-    """The entry is not in the cache and the run is offline."""
+    fault: dict[str, str] | None = None
+    """Why there is no usable text, as results have it: ``kind`` and ``message``. The kind is
+    ``missing`` for an answer that is not in the cache of an offline run."""
 
     @property
     def truncated(self) -> bool:
@@ -72,7 +75,7 @@ class ModelAnswer:
     @property
     def is_usable(self) -> bool:
         """True for a whole answer."""
-        return not self.error and not self.truncated
+        return self.fault is None and not self.truncated
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,10 @@ class Judgement:
 
     path: str
     parsed: Mapping[str, Any] | None = None
-    raw: str = ""
     attempts: int = 0
     cost: float = 0.0
-    error: str = ""
-    missing: bool = False
+    fault: dict[str, str] | None = None
+    """Why there is no verdict, as that of a :class:`ModelAnswer`, with the ``raw`` reply."""
 
 
 @dataclass(eq=False)
@@ -123,25 +125,25 @@ class ModelSession:
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
 
-        For a refusal, an empty answer or a failed call the result has an ``error``. Raises
+        For a refusal, an empty answer or a failed call the result has a ``fault``. Raises
         RunStopped, and SkillIoError when the answer cannot be stored.
         """
         path = self.generation_path(folder, request, run)
         try:
             entry, cost = self._stored_or_new(path, None, lambda: self._ask(request, run))
         except ModelFailed as failure:
-            return ModelAnswer(path, error=f"{failure.kind}: {failure}")
+            return ModelAnswer(path, fault=_no_answer(f"{failure.kind}: {failure}"))
         if entry is None:
-            return ModelAnswer(path, error=_MISSING, missing=True)
+            return ModelAnswer(path, fault=_MISSING)
         return self.answer(path, entry, cost)
 
     def answer(self, path: str, entry: Entry, cost: float = 0.0) -> ModelAnswer:
         """Return the answer of an entry; ``cost`` is what this run paid for it."""
         text, stop = entry["text"], entry["stop_reason"]
-        error = "" if text.strip() else "the model gave no text"
+        fault = None if text.strip() else _no_answer("the model gave no text")
         if stop == "refusal":
-            error = "the model refused"
-        return ModelAnswer(path, text, stop, cost, entry["usage"]["input_tokens"], error)
+            fault = _no_answer("the model refused")
+        return ModelAnswer(path, text, stop, cost, entry["usage"]["input_tokens"], fault)
 
     def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
         """Return the judgement of two answers. Raises as :meth:`generate` does."""
@@ -150,10 +152,12 @@ class ModelSession:
             path, question.criteria, lambda: self._ask_judge(question)
         )
         if entry is None:
-            return Judgement(path, error=_MISSING, missing=True)
-        parsed, attempts = entry["parsed"], entry.get("attempts", 0)
-        error = "" if parsed is not None else entry.get("judge_error") or "no verdict"
-        return Judgement(path, parsed, entry["raw_judge_text"], attempts, cost, error)
+            return Judgement(path, fault=_MISSING)
+        parsed, raw, fault = entry["parsed"], entry["raw_judge_text"], None
+        if parsed is None:
+            fault = {"kind": "judge_error", "message": entry.get("judge_error") or "no verdict"}
+            fault |= {"raw": raw} if raw else {}
+        return Judgement(path, parsed, entry.get("attempts", 0), cost, fault)
 
     def generation_path(self, folder: str, request: ModelRequest, run: int) -> str:
         """Return the path of an answer's entry (evals.md §1.11).
@@ -334,7 +338,7 @@ class PlanSession(ModelSession):
         path = self.judgement_path(folder, question)
         entry = None if unknown else self.cached(path, question.criteria)
         self._plan(JUDGEMENTS, request, unknown, entry)
-        return Judgement(path, error="only planned")
+        return Judgement(path, fault={"kind": "missing", "message": "only planned"})
 
     def _plan(self, kind: str, request: ModelRequest, unknown: int, entry: Entry | None) -> None:
         if entry is None:
