@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import InvalidInput
+from skillyard.cli.console import Console
 from skillyard.engine.discovery.hosts import HOST_TITLES, host_roots
 from skillyard.install.operations.destinations import host_folders, places_of
 from tests.cli.conftest import Run
@@ -164,3 +166,88 @@ def test_only_a_folder_can_be_linked(project: Path) -> None:
 
     with pytest.raises(InvalidInput, match="--link needs --into or --agent"):
         add_skill("./x", AddOptions(link=True))
+
+
+# --- where nobody says where ---
+
+
+@for_each(
+    ("there", "folder"),
+    [
+        ((), ".agents/skills"),
+        ((".claude",), ".claude/skills"),
+        ((".codex",), ".agents/skills"),
+        ((".claude", ".codex"), ".agents/skills"),
+    ],
+)
+def test_without_a_place_a_skill_goes_where_the_one_agent_looks(
+    run: Run, project: Path, there: tuple[str, ...], folder: str
+) -> None:
+    home = project.parent / "home"
+    for agent in home.iterdir():
+        agent.rmdir()
+    for each in there:
+        (home / each).mkdir()
+    done = run("add", "../library/pdf", "--json", "--dry-run")
+    assert (done.json["folder"], done.json["links"]) == (f"{folder}/pdf", [])
+
+
+def test_without_a_place_a_skill_stays_where_it_was_added(run: Run, project: Path) -> None:
+    assert run("add", "../library/pdf", "--into", "tools/skills").code == 0
+    (project.parent / "home" / ".claude").mkdir()
+    (project.parent / "library" / "pdf" / "more.md").write_text("More.")
+    done = run("add", "../library/pdf", "--json")
+    assert (done.json["folder"], done.json["state"]) == ("tools/skills/pdf", "replaced")
+    assert len(list(project.rglob("SKILL.md"))) == 1
+
+
+def test_a_person_is_asked_for_which_of_several_agents_and_skills(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in (".claude", ".codex"):
+        (project.parent / "home" / each).mkdir()
+    for name in ("docx", "xlsx"):
+        other = project.parent / "library" / name
+        other.mkdir()
+        (other / "SKILL.md").write_text(text(name, f"Writes {name}."))
+    monkeypatch.setattr(Console, "can_confirm", True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n1, 3\n"))
+    done = run("add", "../library")
+    assert done.code == 0
+    assert "Writes docx." in done.out
+    assert sorted(path.name for path in (project / ".claude/skills").iterdir()) == ["docx", "xlsx"]
+
+
+@for_each(
+    ("words", "names", "code"),
+    [
+        (("docx", "pdf"), ["docx", "pdf"], 0),
+        (("--all",), ["docx", "pdf"], 0),
+        (("docx", "none"), ["docx"], 1),
+        ((), [], 2),
+    ],
+)
+def test_several_skills_of_one_source_are_named_or_all(
+    run: Run, project: Path, words: tuple[str, ...], names: list[str], code: int
+) -> None:
+    other = project.parent / "library" / "docx" / "SKILL.md"
+    other.parent.mkdir(exist_ok=True)
+    other.write_text(text("docx", "Writes letters."))
+    into = f"skills-{len(words)}-{len(names)}"
+    done = run("add", "../library", *words, "--into", into)
+    assert done.code == code
+    folder = project / into
+    assert sorted(each.name for each in folder.glob("*")) == names
+    if not names:
+        assert "Writes letters." in done.out
+        assert "name one: ../library#docx" in done.err
+
+
+def test_sync_says_where_no_agent_of_this_machine_looks(run: Run, project: Path) -> None:
+    assert run("add", "../library/pdf").code == 0
+    assert "no agent of this machine" not in run("sync").out
+    (project.parent / "home" / ".claude").mkdir()
+    done = run("sync")
+    assert "no agent of this machine looks there; `skillyard sync --agent claude-code`" in done.out
+    assert run("sync", "--agent", "claude-code").code == 0
+    assert "no agent of this machine" not in run("sync").out

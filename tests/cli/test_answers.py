@@ -269,10 +269,14 @@ def test_inject_without_room_for_instructions_is_refused(run: Run, skills: Path)
     assert "--max-chars 0 leaves no instructions" in answer.err
 
 
-def test_add_without_a_place_says_what_a_dry_run_would_install(run: Run, skills: Path) -> None:
+def test_add_without_a_place_says_what_a_dry_run_would_install(
+    run: Run, skills: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "nobody"))
     answer = run("add", "./skills/csv-cleaning", "--dry-run")
     assert answer.code == 0
-    assert answer.out.startswith("csv-cleaning  Repairs messy CSV files.")
+    assert answer.out.startswith("csv-cleaning  would be added: .agents/skills/csv-cleaning")
     assert "references/dates.md" in answer.out
     assert "nothing was written" in answer.out
     assert "# CSV cleaning" not in answer.out

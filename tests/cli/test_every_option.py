@@ -263,6 +263,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("add", "--global"): row("--global", "./other/paint --agent codex"),
     ("add", "--copy"): row("--copy", "./skills/csv-cleaning --agent codex --agent claude-code"),
     ("add", "--link"): row("--link", "./skills/csv-cleaning --agent codex"),
+    ("add", "--all"): row("--all", "./kitchen/skills --dry-run"),
     ("add", "--dry-run"): row("--dry-run", "./skills/csv-cleaning --agent codex"),
     ("add", "--yes"): row("--yes", "./look/palnt --agent claude-code"),
     ("add", "--accept"): row("--accept download_and_run=mine", "./risky/fetch --agent codex"),

@@ -29,7 +29,6 @@ REMOVED = {
     "list --profile": "name folders by --root and --scope, and put rules into a policy file",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "rank --package-scope": "name the folder of the package: --root packages/a",
-    "policy --profile": "the rules of a policy file hold for everybody; name folders by --root",
     "policy --store": "a node of skillyard serve --store leaves out what its policy refuses",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",

@@ -253,9 +253,7 @@ class Added:
     skipped: Annotated[tuple[str, ...], "Files that were left out, each with the reason."]
     look_alikes: Annotated[tuple[str, ...], "Names of installed skills that look like its own."]
     folder: Annotated[str | None, "Where it was installed."]
-    state: Annotated[
-        str, "fetched, or what became of its folder: added, replaced, unchanged or linked."
-    ]
+    state: Annotated[str, "What became of its folder: added, replaced, unchanged or linked."]
     digest: Annotated[str | None, "Names the content of the folder."]
     copies: Annotated[tuple[str, ...], "Where else it was installed."]
     links: Annotated[tuple[str, ...], "Links to it in the folders of agent hosts."]

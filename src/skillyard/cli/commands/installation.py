@@ -101,6 +101,17 @@ def _synced(result: Synced) -> Iterator[Block]:
             why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
             yield line(Span("accepted by the lock: ", "warning"), why, indent=4)
     yield from _extra(result.extra)
+    yield from _unseen(result)
+
+
+def _unseen(result: Synced) -> Iterator[Block]:
+    """Say where the skills are if no agent of this machine looks there, and what helps."""
+    from skillyard.hosts.operations.setup import agents_to_link
+
+    folders = [folder for each in result.skills for folder in each.folders]
+    if agents := () if is_user_lock(result.lock) else agents_to_link(folders):
+        command = " ".join(["skillyard sync", *(f"--agent {name}" for name in agents)])
+        yield line(f"no agent of this machine looks there; `{command}` makes links where they look")
 
 
 @command(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import SkillyardError
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import accept, agent, command, flag, reasons_by_rule, value
+from skillyard.cli.options import accept, agent, command, flag, reasons_by_rule, value, words
 from skillyard.cli.source import load, refuse_library
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from skillyard.install.operations.add import Installation
     from skillyard.install.search import FoundSkill, SearchResult
@@ -123,6 +124,8 @@ def _description(each: FoundSkill) -> str:
 @command(
     "add",
     value("name", "NAME", "a name, owner/repo, owner/repo/id, an address, or ./folder"),
+    words("skills", "SKILL", "skills of NAME, where it holds several"),
+    flag("--all", "install every skill of NAME"),
     value("--into", "DIR", "install it in DIR, in a folder of its name"),
     agent("install it where this agent host looks"),
     flag("--global", "with --agent: in the folders of the user, for all projects", dest="user"),
@@ -132,59 +135,96 @@ def _description(each: FoundSkill) -> str:
     flag("--yes", "install even if its name looks like another one, or its signer is another"),
     accept(),
 )
-def add(args: Namespace, console: Console) -> None:
-    """Print or install one skill, by name, address or path.
+def add(args: Namespace, console: Console) -> int:
+    """Install skills, by name, address or path.
 
-    Without --into and --agent, prints the SKILL.md, or with --dry-run what it would install. With
-    one of them, checks every file, installs the folder atomically, and pins its commit and digest
-    in skills-lock.json, or with --global in the lock file of the user. Local changes are never
-    overwritten. A skill with a high finding of the scan is not installed. NAME may be a name,
-    owner/repo[@ref][#skill], the address of a git repository (URL[#ref][@skill]), of a page of
-    GitHub, GitLab, Gitea or Bitbucket, of a zip or tar archive or of a site, or ./folder.
-    Repositories are read with git and its own credentials. Exits with 4 when no source could be
-    reached.
+    Checks every file, installs the folder atomically, and pins its commit and digest in
+    skills-lock.json, or with --global in the lock file of the user. Where NAME holds several skills
+    and none is named, lists them, and asks on a terminal. Without --into and --agent, a skill goes
+    where the lock file says, else where the agent of this machine looks, else to .agents/skills; a
+    terminal asks where several agents are there. Local changes are never overwritten. A skill with
+    a high finding of the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the
+    address of a git repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea or
+    Bitbucket, of a zip or tar archive or of a site, or ./folder. Repositories are read with git and
+    its own credentials. Exits with 4 when no source could be reached.
 
         skillyard add pdf
+        skillyard add anthropics/skills pdf docx
         skillyard add anthropics/skills/pdf --into .agents/skills
         skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex
-        skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code
-        skillyard add https://example.com#release-notes --into .agents/skills
         skillyard add ./skills/deploy --agent claude-code --link
     """
     from skillyard.install.operations.add import AddOptions, add_skill
+    from skillyard.install.origins.choice import SeveralSkills
 
-    with console.progress("fetching"):
-        options = AddOptions(
-            args.into,
-            args.agents,
-            user=args.user,
-            copy=args.copy,
-            link=args.link,
-            dry_run=args.dry_run,
-            accept_look_alike=args.yes,
-            accept=reasons_by_rule(args.accept),
-        )
-        added = add_skill(args.name, options)
-    if added.placed is not None:
-        console.show(added, _added)
-        return
-    if args.dry_run and not console.json:
-        console.print(*_fetched(added))
-        return
-    console.show_text(added, added.fetched.raw)
-    for each in added.findings:
-        place = f"{each.path}:{each.line}"
-        console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
+    options = AddOptions(
+        args.into,
+        args.agents,
+        _agents_here(args, console),
+        user=args.user,
+        copy=args.copy,
+        link=args.link,
+        dry_run=args.dry_run,
+        accept_look_alike=args.yes,
+        accept=reasons_by_rule(args.accept),
+    )
+    failed = False
+    names = [""] if args.all else args.skills or [""]
+    for name in names:  # which grows by those of the source
+        try:
+            with console.progress("fetching"):
+                added = add_skill(args.name, options._replace(skill=name))
+            console.show(added, _added)
+        except SeveralSkills as several:
+            if not (args.all or console.json):
+                console.print(*_several(several.skills))
+            chosen = list(several.skills) if args.all else _picked(several.skills, console)
+            if not chosen:
+                raise
+            names += chosen
+        except SkillyardError as error:
+            if len(names) == 1:
+                raise
+            console.note(f"skillyard: {clean_line(name)}: {error}")
+            failed = True
+    return NEGATIVE if failed else 0
 
 
-def _fetched(added: Installation) -> Iterator[Block]:
-    """Yield what a skill is that nobody said where to install."""
-    skill = added.fetched.skill
-    yield line(Span(clean_line(skill.name), "name"), f"  {clean_line(skill.description)}")
-    for path in sorted(added.package.files):
-        yield line(clean_line(path), indent=1)
-    yield from _remarks(added)
-    yield line(Span("nothing was written; --into or --agent says where it goes", "dim"), indent=1)
+def _agents_here(args: Namespace, console: Console) -> list[str]:
+    """Return the agents of this machine that a skill is for: of several the chosen ones."""
+    from skillyard.hosts.operations.setup import agents_here
+
+    agents = {agent.name: agent.title for agent in agents_here()}
+    if args.into is not None or args.agents or len(agents) < 2:
+        return list(agents)
+    if not console.can_confirm:
+        return []
+    console.print(*_several(agents))
+    return _picked(agents, console)
+
+
+def _several(rows: Mapping[str, str]) -> Iterator[Block]:
+    """Yield names with their numbers and what each is."""
+    yield table(
+        enumerate(rows.items(), 1),
+        Column("#", lambda row: str(row[0]), "dim", right=True),
+        Column("name", lambda row: clean_line(row[1][0]), "name"),
+        Column(
+            "what it is",
+            lambda row: shorten(clean_line(row[1][1]), _DESCRIPTION_CHARS),
+            wide=True,
+            cut="end",
+        ),
+    )
+
+
+def _picked(rows: Mapping[str, str], console: Console) -> list[str]:
+    """Ask on a terminal which ones are meant; return their names, none without a terminal."""
+    answer = console.ask("which ones? numbers, or all:")
+    if answer == "all":
+        return list(rows)
+    numbers = {int(each) for each in answer.replace(",", " ").split() if each.isdecimal()}
+    return [name for number, name in enumerate(rows, 1) if number in numbers]
 
 
 def _remarks(added: Installation) -> Iterator[Block]:
@@ -204,7 +244,6 @@ def _added(added: Installation) -> Iterator[Block]:
     from skillyard.cli.commands.installation import signature_lines
 
     placed, would = added.placed, "would be " if added.dry_run else ""
-    assert placed is not None
 
     def state(each: str) -> str:
         return f"{would}{_WORDS[each]}" if each in _WORDS else "is there already"

@@ -10,7 +10,7 @@ import json
 import os
 import tomllib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ from skillyard.hosts.hook.installation import (
 from skillyard.hosts.hook.installation import (
     replace as replace_file,
 )
+from skillyard.install.operations.destinations import agents_named
 
 HOOK, MCP, LOG = "hook", "mcp", "log"
 NAME = "skillyard"
@@ -87,6 +88,20 @@ docs.windsurf.com, as of November 2026."""
 def agents_here() -> list[AgentSetup]:
     """Return the agents that are used on this machine."""
     return [agent for agent in AGENTS if os.path.isdir(expand_pattern(agent.folder))]
+
+
+def agents_to_link(folders: Sequence[str]) -> tuple[str, ...]:
+    """Return the agents of this machine if none of them finds one of a project's skills.
+
+    ``folders`` are those of the skills. Raises InstallRefused for a link out of the project.
+    """
+    agents = agents_named(agent.name for agent in agents_here())
+    found = any(
+        agent.finds(os.path.basename(each), {os.path.realpath(each)})
+        for each in folders
+        for agent in agents
+    )
+    return () if found or not folders else tuple(agent.name for agent in agents)
 
 
 def planned_steps() -> list[SetupStep]:

@@ -30,7 +30,7 @@ from skillyard.install.copies.lockfile import (
     user_lock_path,
 )
 from skillyard.install.copies.placement import Placed, content_digest
-from skillyard.install.copies.verdict import check_accept, publisher_of, scan_package
+from skillyard.install.copies.verdict import check_accept
 from skillyard.install.operations.admission import (
     SignatureCheck,
     admit,
@@ -38,17 +38,18 @@ from skillyard.install.operations.admission import (
     check_pin,
 )
 from skillyard.install.operations.destinations import (
+    SHARED,
     InstallPlaces,
     check_inside,
     host_folders,
     link_skill,
     places_of,
 )
+from skillyard.install.operations.project import named_folder
 from skillyard.install.origins.locked import locked_skill, skill_folder_of, user_entry
 from skillyard.install.origins.resolve import find_target, whole_package
 from skillyard.install.origins.target import HEAD, parse_target
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.search.result import found_skill
 from skillyard.install.sources.protocol import Package
 
 
@@ -56,12 +57,17 @@ class AddOptions(NamedTuple):
     """How a skill is added."""
 
     into: str | None = None
-    """A folder of skills; it is only fetched without one and without agents."""
+    """A folder of skills. Without one and without agents, the one that the lock names is meant,
+    else that of ``here``, else ``.agents/skills``."""
     agents: Sequence[str] = ()
     """Hosts, for which it goes into the folders that they read in the project, or of the user.
 
     Several share one folder by links, or have one each with ``copy``.
     """
+    here: Sequence[str] = ()
+    """Hosts of this machine."""
+    skill: str = ""
+    """The skill that is meant, of a source that holds several."""
     user: bool = False
     copy: bool = False
     link: bool = False
@@ -75,8 +81,11 @@ class AddOptions(NamedTuple):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders of skills; none where it is only fetched."""
-        return host_folders(self.agents, user=self.user) if self.into is None else (self.into,)
+        """The folders of skills."""
+        if self.into is not None:
+            return (self.into,)
+        shared = os.path.join(os.path.dirname(project_lock_path(".")), *SHARED.split("/"))
+        return host_folders(self.agents, user=self.user) or (shared,)
 
     def places(self, name: str) -> InstallPlaces:
         """Return where a skill of that name goes."""
@@ -90,8 +99,7 @@ class Installation(NamedTuple):
 
     fetched: FoundSkill
     package: Package
-    placed: Placed | None
-    """None when it was only fetched."""
+    placed: Placed
     lock: str
     """Path of the lock file that names it; empty when none was written."""
     look_alikes: tuple[str, ...] = ()
@@ -119,9 +127,9 @@ class Installation(NamedTuple):
             files=tuple(sorted(self.package.files)),
             skipped=tuple(self.package.skipped),
             look_alikes=self.look_alikes,
-            folder=None if placed is None else placed.folder,
-            state="fetched" if placed is None else placed.state,
-            digest=None if placed is None else self.digest,
+            folder=placed.folder,
+            state=placed.state,
+            digest=self.digest,
             copies=tuple(each.folder for each in self.copies),
             links=self.links,
             dry_run=self.dry_run,
@@ -133,9 +141,10 @@ class Installation(NamedTuple):
 
 
 def add_skill(target: str, options: AddOptions) -> Installation:
-    """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
+    """Fetch one skill, and write it to a folder of its name.
 
-    ``docs/guides/add-skills.md`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed
+    ``docs/guides/add-skills.md`` lists the forms of ``target``. Raises SeveralSkills where it holds
+    several and none is named, SkillNotFound, SourceFailed
     (its content cannot be fetched, or is not a skill), InvalidInput (a look-alike or another signer
     that was not accepted, options that do not go together), UnknownName (a rule, an agent),
     InstallRefused (a finding of high severity in a skill to be written, a signature that is not
@@ -148,31 +157,34 @@ def add_skill(target: str, options: AddOptions) -> Installation:
     if into is not None and agents:
         raise InvalidInput("--into and --agent both say where the skill goes; give one of them")
     for is_set, option in ((options.user, "--global"), (options.copy, "--copy")):
-        if is_set and not agents:
+        if is_set and not (agents or options.here):
             raise InvalidInput(f"{option} needs --agent, which says for whom")
     if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
-    lock = None
-    if folders := options.folders:
-        lock = ProjectLock(project_lock_path(folders[0]))
-        if options.user:
-            lock = UserLock(user_lock_path())
+    lock = ProjectLock(project_lock_path("." if into is None else into))
+    if options.user:
+        lock = UserLock(user_lock_path())
     return asyncio.run(_add(target, options._replace(accept=accept), lock))
 
 
-async def _add(target: str, options: AddOptions, lock: ProjectLock | None) -> Installation:
+async def _add(target: str, options: AddOptions, lock: ProjectLock) -> Installation:
+    parsed = parse_target(target)
+    if options.skill and (parsed.skill_id or parsed.name):
+        raise InvalidInput(f"{shown_path(target)!r} names one skill, not a source of several")
     async with SearchService() as search:
-        query, result = await find_target(search, parse_target(target))
+        parsed = parsed._replace(skill_id=options.skill) if options.skill else parsed
+        query, result = await find_target(search, parsed)
         name = folder_name(result.skill.name or result.hit.id)
         pin = None
         try:
-            if lock is None:
-                return await _fetched(search, result)
+            known = lock.read().in_folder(name)
+            if options.into is None and not options.agents:
+                named = named_folder(known, lock.path)
+                options = options._replace(into=named, agents=() if named else options.here)
             places = options.places(name)
             for folder in () if options.user else (*places.copies, *places.links):
                 check_inside(folder, lock.path)
             into = (*places.copies, *places.links)[0]
-            known = lock.read().in_folder(name)
             is_missing = not os.path.lexists(os.path.join(into, name))
             # A folder that is there is brought up to date, and a named ref goes before the lock.
             if is_missing and query.ref == HEAD and known and known.commit and known.digest:
@@ -348,19 +360,6 @@ def _is_same_origin(known: LockedSkill, new: LockedSkill, folder: str) -> bool:
         return False
     is_skill = os.path.isfile(os.path.join(before, "SKILL.md"))
     return before == now or (is_below(now, before) and not is_skill)
-
-
-async def _fetched(search: SearchService, result: FoundSkill) -> Installation:
-    """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
-    if result.failure is not None:
-        raise result.failure
-    package = result.package
-    if package is None:  # the source gave the skill itself, without its file
-        package = await search.fetch(result.hit)
-        result = result._replace(package=package, raw=found_skill(result.hit, package, ()).raw)
-    publisher = publisher_of(package.source_type, package.source)
-    verdict = scan_package(package.files, publisher=publisher)
-    return Installation(result, package, None, "", findings=verdict.findings)
 
 
 def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:

@@ -169,15 +169,9 @@ class LockedProject(NamedTuple):
         return self.hosts if self.into is None else (self.into,)
 
     def _named(self, entry: LockedSkill) -> tuple[str, ...]:
-        """Return the folder of skills that an entry names; none outside of the project."""
-        if self.into is not None or entry.into is None:
-            return ()
-        if entry.into != "." and not is_inside(entry.into):
-            return ()
-        root = os.path.dirname(self.lock.path)
-        path = os.path.normpath(os.path.join(root, entry.into))
-        is_below_root = is_below(os.path.realpath(path), os.path.realpath(root or "."))
-        return (path,) if is_below_root else ()
+        """Return the folder of skills that an entry names, if none was named now."""
+        path = named_folder(entry, self.lock.path) if self.into is None else None
+        return () if path is None else (path,)
 
     def skills(
         self, lock: Lock, entries: Iterable[LockedSkill] | None = None
@@ -389,6 +383,15 @@ class LockedProject(NamedTuple):
             if not os.path.lexists(path):
                 forget_written(path)
         return removed
+
+
+def named_folder(entry: LockedSkill | None, lock_path: str) -> str | None:
+    """Return the folder of skills that an entry of a lock names; None outside of the project."""
+    if entry is None or entry.into is None or (entry.into != "." and not is_inside(entry.into)):
+        return None
+    root = os.path.dirname(lock_path)
+    path = os.path.normpath(os.path.join(root, entry.into))
+    return path if is_below(os.path.realpath(path), os.path.realpath(root or ".")) else None
 
 
 def open_project(

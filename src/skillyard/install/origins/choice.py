@@ -6,11 +6,13 @@ A skill is named by its own name, which listings show, or by that of its folder;
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.base.text import folder_name
+from skillyard.engine.skill import Skill
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.lockfile import LockedSkill
 from skillyard.install.copies.placement import check_files
@@ -37,6 +39,21 @@ class SkillChoice(NamedTuple):
 
 
 ONLY_ONE = SkillChoice()
+
+
+class SeveralSkills(InvalidInput):
+    """A source that holds several skills, of which none was named."""
+
+    def __init__(self, place: str, skills: Mapping[str, str], spelled: Callable[[str], str]):
+        super().__init__(f"{place} {len(skills)} skills; name one: {_shown(skills, spelled)}")
+        self.skills = skills
+        """Their descriptions by name."""
+
+
+def _shown(names: Iterable[str], spelled: Callable[[str], str]) -> str:
+    """Return the first of some skills as a user writes them."""
+    some = [shown_path(spelled(name)) for name in islice(names, MAX_NAMED + 1)]
+    return ", ".join([*some[:MAX_NAMED], *("…" for _ in some[MAX_NAMED:])])
 
 
 def choose_folder(
@@ -73,55 +90,54 @@ def choose_folder(
                 return min(named, key=lambda each: (each.count("/"), each))
         if likely is not None:
             return likely
-    else:
-        texts = read(below[:MAX_NAMED])
-        below = [each for each in below if not _is_internal(texts, each)]
-        if len(below) == 1:
-            return below[0]
     place = f"{shown} holds" if not path else f"{shown} holds below {shown_path(path)}"
-    if not below:
+    texts = read(below[: MAX_NAMED if choice.skill else MAX_READ])
+    skills = {each: _skill_in(texts, each) for each in below}
+    listed = [
+        (each, skill)
+        for each, skill in skills.items()
+        if choice.skill or skill is None or not skill.internal or _shows_internal()
+    ]
+    if len(listed) == 1 and not choice.skill:
+        return listed[0][0]
+    if not listed:
         raise SourceFailed(
             "not_found", f"{place} no SKILL.md", hint="check the path; an internal skill is named"
         )
-    texts = read(below[:MAX_NAMED])
-    names = [
-        _own_name(texts, each) or each.rpartition("/")[2] or name for each in below[:MAX_NAMED]
-    ]
-    listed = ", ".join(shown_path(spelled(each)) for each in dict.fromkeys(names))
-    more = ", …" if len(below) > MAX_NAMED else ""
+    rows = {
+        (each.rpartition("/")[2] or name if skill is None else skill.name): (
+            "" if skill is None else skill.description
+        )
+        for each, skill in listed
+    }
     if choice.skill:
         raise SourceFailed(
             "not_found",
             f"{place} no skill {shown_path(choice.skill)!r}",
-            hint=f"it holds {listed}{more}",
+            hint=f"it holds {_shown(rows, spelled)}",
         )
-    raise InvalidInput(f"{place} {len(below)} skills; name one: {listed}{more}")
+    raise SeveralSkills(place, rows, spelled)
 
 
 def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
     """Return the folders whose SKILL.md, given by folder, has the name of a skill."""
-    own = {folder: _own_name(texts, folder) for folder in texts}
+    own = {folder: skill.name for folder in texts if (skill := _skill_in(texts, folder))}
     exact = [folder for folder in own if own[folder] == name]
     called = folder_name(name)
-    return exact or [each for each in own if own[each] and folder_name(own[each]) == called]
+    return exact or [each for each in own if folder_name(own[each]) == called]
 
 
-def _is_internal(texts: Mapping[str, bytes], folder: str) -> bool:
-    """True for a skill that is installed only if it is named, as `npx skills` does it."""
-    if os.environ.get(INTERNAL_VARIABLE) in ("1", "true"):
-        return False
+def _shows_internal() -> bool:
+    """True where internal skills are offered too; else they are named, as for `npx skills`."""
+    return os.environ.get(INTERNAL_VARIABLE) in ("1", "true")
+
+
+def _skill_in(texts: Mapping[str, bytes], folder: str) -> Skill | None:
+    """Return the skill in the SKILL.md of a folder; None where it is not valid."""
     try:
-        return check_files({SKILL_FILE: texts[folder]}, folder).internal
+        return check_files({SKILL_FILE: texts[folder]}, folder)
     except (SkillyardError, KeyError):
-        return False
-
-
-def _own_name(texts: Mapping[str, bytes], folder: str) -> str:
-    """Return the name in the SKILL.md of a folder; empty where there is none."""
-    try:
-        return check_files({SKILL_FILE: texts[folder]}, folder).name
-    except (SkillyardError, KeyError):
-        return ""
+        return None
 
 
 _SHOWN = 4

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
+from skillyard.base.errors import SkillNotFound, SourceFailed
 from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.git.address import parse_git_address
-from skillyard.install.origins.choice import SkillChoice
+from skillyard.install.origins.choice import SeveralSkills, SkillChoice
 from skillyard.install.origins.files import ARCHIVE, archive_package, local_package
 from skillyard.install.origins.git import GitQuery, git_package, github_package, through_git
 from skillyard.install.origins.target import HEAD, SkillTarget
@@ -78,14 +78,13 @@ async def _on_site(search: SearchService, target: SkillTarget) -> FoundSkill:
     url = target.site
     source = site_source(search.transport, search.settings, url)
     listed = await source.list_skills(url)
-    names = [hit.name for hit in listed]
     if not target.skill_id and len(listed) != 1:
-        some = ", ".join(f"{url}#{name}" for name in names[:8])
-        raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
+        skills = {hit.name: hit.description for hit in listed}
+        raise SeveralSkills(f"{url} lists", skills, lambda name: f"{url}#{name}")
     for hit in listed:
         if target.skill_id in ("", hit.name):
             return found_skill(hit, await source.fetch(hit, whole=True), (source.name,))
-    raise SkillNotFound(target.skill_id, names[:3])
+    raise SkillNotFound(target.skill_id, [hit.name for hit in listed[:3]])
 
 
 async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> Package:
