@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.cli import main
 from skillyard.engine.catalog.requirements import RequirementChecker
+from skillyard.hosts.follow_up import Memory
 from skillyard.hosts.hook.answer import context_text
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
@@ -264,7 +265,7 @@ def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
     assert ("needs Bash, which was not checked" in said) == (state == "unchecked")
     bring_up_to_date(library_place((), None))
     asked, options = Prompt(TEXT, ""), HookOptions(refresh=False, tools=tools, perhaps=False)
-    offer = choose("claude-code", asked, options, PromptBudget(60_000))
+    offer, _ = choose("claude-code", asked, options, PromptBudget(60_000), Memory())
     assert (offer is not None) == (state != "lacking")
     if offer is not None:
         assert ("needs the tools: Bash" in context_text(offer)) == (state == "unchecked")

@@ -6,16 +6,18 @@ import asyncio
 import logging
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import skillyard as sy
-from skillyard.hosts.adapters import AgentSkills, SkillOptions
+from skillyard.hosts.adapters import AgentSkills, SkillOptions, agent_skills
 from skillyard.hosts.adapters.tools import TOOL_NAMES
 from tests.shared_data import REPOSITORY
-from tests.worked_examples.making import skill
+from tests.worked_examples.making import document, skill
 
 __all__ = ["FITS", "NOTHING", "AdapterContract", "Run", "library"]
 
@@ -82,6 +84,58 @@ class AdapterContract(ABC):
 
     def ran(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
         return asyncio.run(self.run(skills, message, call))
+
+    @abstractmethod
+    async def talk(self, skills: Any, messages: Iterable[str]) -> list[list[str]]:
+        """Send the messages one after the other; return the user's texts in each request."""
+
+    def talked(self, skills: Any, *messages: str) -> list[list[str]]:
+        return asyncio.run(self.talk(skills, messages))
+
+    def test_a_follow_up_keeps_the_skill_and_rewrites_nothing(self) -> None:
+        first, second, third = self.talked(library(), FITS, "semicolon", "and the other file?")
+        assert first[0].endswith(f"\n[/skill]\n\n{FITS}")
+        for request, earlier, message in (
+            (second, first, "semicolon"),
+            (third, second, "and the other file?"),
+        ):
+            assert request[:-1] == earlier
+            assert request[-1].startswith(f"{CHOSEN}, whose instructions stand above.")
+            assert request[-1].endswith(f"\n\n{message}")
+            assert "".join(request).count("[skill:csv-cleaning]") == 1
+
+    def test_another_task_ends_it_and_its_return_sends_no_body_again(self) -> None:
+        *_, other, again = self.talked(library(), FITS, NOTHING, FITS)
+        assert other[-1] == NOTHING
+        assert other[0].startswith(CHOSEN)
+        assert again[:-1] == other
+        assert again[-1].startswith(f"{CHOSEN}, whose instructions stand above.")
+
+    def test_files_that_change_are_seen_with_the_next_turn(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(agent_skills, "PAUSES", 0.0)
+
+        def write(name: str, description: str, body: str) -> None:
+            path = tmp_path / name / "SKILL.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(document(name, description, body), encoding="utf-8")
+
+        def messages() -> Iterator[str]:
+            write("csv-cleaning", "Clean messy csv exports.", "The old way.")
+            yield "clean this messy csv export"
+            write("csv-cleaning", "Clean messy csv exports.", "The new way, which is longer.")
+            yield "semicolon"
+            write("git-bisect", "Find the commit that broke the build.", "Halve it.")
+            yield "find the commit that broke the build"
+
+        write("empty", "Nothing.", "None.")
+        first, second, third = asyncio.run(self.talk(tmp_path, messages()))
+        assert "The old way." in first[0]
+        assert second[:-1] == first
+        assert "The new way" in second[-1]
+        assert third[:-1] == second
+        assert "[skill:git-bisect]" in third[-1]
 
     def test_a_message_that_a_skill_fits_reaches_the_model_behind_its_block(self) -> None:
         run = self.ran(library(), FITS)

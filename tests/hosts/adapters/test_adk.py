@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import pytest
@@ -49,7 +49,7 @@ def words(content: Any) -> str:
 
 
 async def run_with(
-    plugins: list[Any], tools: list[Any], messages: list[Any], call: Call | None = None
+    plugins: list[Any], tools: list[Any], messages: Iterable[Any], call: Call | None = None
 ) -> tuple[list[Any], Any, list[Any]]:
     """Return the model's requests, the session after the run and the run's events."""
     requests: list[Any] = []
@@ -97,6 +97,14 @@ class TestRemembering(AdapterContract):
         kept = words(session.events[0].content)
         reply = words(events[-1].content)
         return Run(sent, [each.name for each in declared], answers, kept, reply)
+
+    async def talk(self, skills: Any, messages: Iterable[str]) -> list[list[str]]:
+        plugin = adk.build_plugin(skills, remember=self.remember)
+        requests, _, _ = await run_with([plugin], [], map(said, messages))
+        return [
+            [words(content) for content in request.contents if content.role == "user"]
+            for request in requests
+        ]
 
 
 class TestForgetting(TestRemembering):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.hosts.adapters import AgentSkills, SkillOptions
-from skillyard.hosts.adapters.agent_skills import MAX_END_CHARS
+from skillyard.hosts.adapters.agent_skills import MAX_END_CHARS, Conversation
 from tests.hosts.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -172,7 +172,10 @@ class TestFaults:
         def bad(*rest: Any) -> Any:
             raise KeyError("an adapter's bug")
 
-        for read, put in ((bad, bad), (lambda given: given["text"], bad)):
+        def read_well(given: Any) -> Conversation:
+            return Conversation([given["text"]], is_new=True)
+
+        for read, put in ((bad, bad), (read_well, bad)):
             assert skills.put_before(request, read, put) is request
             assert asyncio.run(skills.put_before_async(request, read, put)) is request
 

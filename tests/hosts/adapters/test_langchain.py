@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
 
 langchain = adapter("langchain")
@@ -81,14 +82,20 @@ class TestDeepAgents(AdapterContract):
         agent = create_deep_agent(model, middleware=[langchain.SkillMiddleware(skills)])
         return told(model, await agent.ainvoke(asked(message)))
 
-
-def test_a_conversation_keeps_the_users_words_and_chooses_for_the_last() -> None:
-    model = scripted(turns=2)
-    agent = create_agent(model, middleware=[langchain.SkillMiddleware(library())])
-    first = agent.invoke(asked(FITS))
-    agent.invoke({"messages": [*first["messages"], HumanMessage(NOTHING)]})
-    said = [each.content for each in model.seen["requests"][1] if isinstance(each, HumanMessage)]
-    assert said == [FITS, NOTHING]
+    async def talk(self, skills: Any, messages: Iterable[str]) -> list[list[str]]:
+        model = scripted(turns=3)
+        agent = create_deep_agent(model, middleware=[langchain.SkillMiddleware(skills)])
+        history: list[Any] = []
+        said: list[str] = []
+        for message in messages:
+            said.append(message)
+            result = await agent.ainvoke({"messages": [*history, HumanMessage(message)]})
+            history = result["messages"]
+        assert [each.content for each in history if isinstance(each, HumanMessage)] == said
+        return [
+            [each.content for each in request if isinstance(each, HumanMessage)]
+            for request in model.seen["requests"]
+        ]
 
 
 def test_parts_and_the_system_prompt_stay_in_place() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -71,6 +72,18 @@ def user_words(items: Any) -> list[str]:
     return [item["content"] for item in items if item.get("role") == "user"]
 
 
+def _joined(items: list[str], said: list[str]) -> list[str]:
+    """Return each message with the block that is an item of its own before it."""
+    joined, block = [], ""
+    for item in items:
+        if item in said:
+            joined.append(block + item)
+            block = ""
+        else:
+            block = f"{item}\n\n"
+    return joined
+
+
 def agent_of(skills: AgentSkills, model: Scripted) -> Any:
     return Agent(name="agent", model=model, tools=openai_agents.skill_tools(skills))
 
@@ -95,6 +108,18 @@ class TestFilter(AdapterContract):
         ]
         kept = "\n\n".join(user_words(await session.get_items()))
         return Run(sent, model.tools, answers, kept, result.final_output)
+
+    async def talk(self, skills: Any, messages: Iterable[str]) -> list[list[str]]:
+        model = Scripted()
+        agent, config = Agent(name="agent", model=model), config_of(skills)
+        session = SQLiteSession("talk")
+        said: list[str] = []
+        for message in messages:
+            said.append(message)
+            await Runner.run(agent, message, run_config=config, session=session)
+        assert user_words(await session.get_items()) == said
+        requests = [user_words(request) for request in model.requests]
+        return [_joined(request, said) for request in requests]
 
 
 def test_the_users_item_stays_the_same_object_and_parts_are_read() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
 
 pydantic_ai = adapter("pydantic_ai")
@@ -58,6 +59,17 @@ class TestCapability(AdapterContract):
         kept = parts(result.all_messages(), UserPromptPart)[0].content
         return Run(sent, model.tools, answers, kept, result.output)
 
+    async def talk(self, skills: Any, messages: Iterable[str]) -> list[list[str]]:
+        model = Scripted()
+        agent = Agent(FunctionModel(model), capabilities=[pydantic_ai.Skills(skills)])
+        history: list[Any] = []
+        said: list[str] = []
+        for message in messages:
+            said.append(message)
+            history = (await agent.run(message, message_history=history)).all_messages()
+        assert [part.content for part in parts(history, UserPromptPart)] == said
+        return [[each.content for each in parts(r, UserPromptPart)] for r in model.requests]
+
     def test_a_stream_carries_the_block_too(self) -> None:
         seen: list[Any] = []
 
@@ -73,15 +85,6 @@ class TestCapability(AdapterContract):
 
         asyncio.run(go())
         assert "[skill:csv-cleaning]" in seen[0].content
-
-
-def test_a_conversation_keeps_the_users_words_and_chooses_for_the_last() -> None:
-    model = Scripted()
-    agent = Agent(FunctionModel(model), capabilities=[pydantic_ai.Skills(library())])
-    first = agent.run_sync(FITS)
-    agent.run_sync(NOTHING, message_history=first.all_messages())
-    said = [part.content for part in parts(model.requests[1], UserPromptPart)]
-    assert said == [FITS, NOTHING]
 
 
 def test_pictures_and_marked_text_stay_in_place() -> None:

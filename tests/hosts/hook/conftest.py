@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 
@@ -99,9 +100,10 @@ def approve_project(folder: Path | str) -> Approval:
 
 
 def payload(folder: Path | str, prompt: str = PROMPT, **fields: Any) -> bytes:
-    """Return what Claude Code would send."""
+    """Return what Claude Code would send, in a session of its own unless one is given."""
     shape = json.loads((PAYLOADS / "claude-code.json").read_text(encoding="utf-8"))
-    return json.dumps({**shape, "cwd": str(folder), "prompt": prompt, **fields}).encode()
+    shape |= {"session_id": uuid4().hex, "cwd": str(folder), "prompt": prompt}
+    return json.dumps({**shape, **fields}).encode()
 
 
 @pytest.fixture

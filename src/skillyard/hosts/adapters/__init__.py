@@ -5,7 +5,7 @@
 import raises an ImportError that names the extra. All adapters behave alike:
 
 * The skill that fits the user's message is put before it, within a token budget and in a frame that
-  names its origin. When none fits, the message is unchanged.
+  names its origin. When none fits, the message is unchanged; a follow-up keeps its skill.
 * The model gets four tools: ``list_skills``, ``load_skill``, ``read_skill_file``, ``why_skill``.
   They only read. ``allowed-tools`` of a skill grants nothing.
 * The event loop is never blocked. Errors of skillyard do not end a run, unless ``strict`` is set.

@@ -13,14 +13,12 @@ the block. ADK calls no further plugin once one has changed a message, so put th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.injection import USER_ROLE
-from skillyard.engine.skill import Skill
-from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
-from skillyard.hosts.adapters.injector import SkillInjector
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -36,32 +34,32 @@ except ImportError as error:
 if TYPE_CHECKING:
     from google.adk.agents.readonly_context import ReadonlyContext
 
-Skills = AgentSkills | SkillInjector | Catalog | Iterable[Skill]
-
 
 class SkillPlugin(BasePlugin):
     """Puts the matching skill before the user's message. Can be shared by any number of runs."""
 
-    def __init__(self, skills: AgentSkills, name: str = "skills", *, remember: bool = True) -> None:
+    def __init__(self, skills: AnySkills, name: str = "skills", *, remember: bool = True) -> None:
         super().__init__(name=name)
-        self._skills = skills
+        self._skills = AgentSkills.of(skills)
         self._remember = remember
 
     async def on_user_message_callback(
         self, *, invocation_context: Any, user_message: Content
     ) -> Content | None:
         """Return the message with the block before it, or None to leave it unchanged."""
-        if not self._remember:
+        if not self._remember or not _words(user_message).strip():
             return None
-        message = await self._skills.put_before_async(user_message, _words, _inject_block)
-        return None if message is user_message else message
+        events = getattr(getattr(invocation_context, "session", None), "events", ())
+        before = [event.content for event in events if event.author == USER_ROLE and event.content]
+        contents = [*before, user_message]
+        after = await self._skills.put_before_async(contents, _conversation, _inject)
+        return None if after[-1] is user_message else after[-1]
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """Put the block before the user's last message, in this request only."""
+        """Put the blocks before the user's messages, in this request only."""
         if not self._remember:
-            contents = llm_request.contents
             llm_request.contents = await self._skills.put_before_async(
-                contents, _last_words, _inject_into_last
+                llm_request.contents, _conversation, _inject
             )
 
 
@@ -76,57 +74,53 @@ def _words(content: Content) -> str:
     return "\n".join(part.text or "" for part in content.parts or () if _is_text(part))
 
 
-def _inject_block(content: Content, offer: Offer) -> Content:
+def _inject_block(content: Content, block: str) -> Content:
     """Return a copy of a message with the block in its first text."""
     parts = list(content.parts or ())
     first = next(number for number, part in enumerate(parts) if _is_text(part))
-    parts[first] = parts[first].model_copy(update={"text": offer.before(parts[first].text or "")})
+    text = prepend_block(block, parts[first].text or "")
+    parts[first] = parts[first].model_copy(update={"text": text})
     return content.model_copy(update={"parts": parts})
 
 
-def _last(contents: list[Content]) -> int | None:
-    """Return the index of the user's last message that has text; tool results have none."""
-    places = range(len(contents) - 1, -1, -1)
-    return next((place for place in places if _words(contents[place]).strip()), None)
+def _conversation(contents: list[Content]) -> Conversation:
+    """Return the user's messages that have text; tool results have none."""
+    texts = [_words(content) for content in contents]
+    spoken = [text for text in texts if text.strip()]
+    return Conversation(spoken, is_new=bool(texts) and bool(texts[-1].strip()))
 
 
-def _last_words(contents: list[Content]) -> str:
-    place = _last(contents)
-    return "" if place is None else _words(contents[place])
-
-
-def _inject_into_last(contents: list[Content], offer: Offer) -> list[Content]:
-    place = _last(contents)
+def _inject(contents: list[Content], blocks: Sequence[str]) -> list[Content]:
+    left = iter(blocks)
     return [
-        _inject_block(content, offer) if number == place else content
-        for number, content in enumerate(contents)
+        _inject_block(content, block)
+        if _words(content).strip() and (block := next(left))
+        else content
+        for content in contents
     ]
 
 
 class SkillToolset(BaseToolset):
     """``list_skills``, ``load_skill``, ``read_skill_file`` and ``why_skill`` for an agent."""
 
-    def __init__(self, skills: Skills, **options: Any) -> None:
+    def __init__(self, skills: AnySkills, **options: Any) -> None:
         """Take the skills, and ADK's own ``tool_filter`` and ``tool_name_prefix``."""
         super().__init__(**options)
-        self._tools = [FunctionTool(each.asynchronous) for each in tool_functions(_agent(skills))]
+        functions = tool_functions(AgentSkills.of(skills))
+        self._tools = [FunctionTool(each.asynchronous) for each in functions]
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         """Return the tools that the filter leaves."""
         return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
 
 
-def build_plugin(skills: Skills, name: str = "skills", *, remember: bool = True) -> SkillPlugin:
+def build_plugin(skills: AnySkills, name: str = "skills", *, remember: bool = True) -> SkillPlugin:
     """Return the plugin of an injector, of skills or of a catalog (``build_plugin``)."""
-    return SkillPlugin(_agent(skills), name, remember=remember)
+    return SkillPlugin(skills, name, remember=remember)
 
 
 def build_plugin_manager(
-    skills: Skills, name: str = "skills", *, remember: bool = True
+    skills: AnySkills, name: str = "skills", *, remember: bool = True
 ) -> PluginManager:
     """Return a plugin manager with that one plugin (``build_plugin_manager``)."""
     return PluginManager(plugins=[build_plugin(skills, name, remember=remember)])
-
-
-def _agent(skills: Skills) -> AgentSkills:
-    return skills if isinstance(skills, AgentSkills) else AgentSkills(skills)

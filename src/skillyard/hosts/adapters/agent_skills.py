@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import (
@@ -18,6 +19,7 @@ from skillyard.base.errors import (
     SkillError,
     SkillyardError,
 )
+from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import clean_line, escape_frame, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
@@ -26,17 +28,20 @@ from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.resources import list_resources, read_resource
-from skillyard.engine.selection import SelectionPolicy
+from skillyard.engine.selection import Selection, SelectionPolicy, select
 from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.blocks import (
     file_block,
     has_block,
     offer_block,
+    own_words,
     prepend_block,
+    reminder,
     skill_block,
     without_roots,
 )
 from skillyard.hosts.adapters.injector import SkillInjector
+from skillyard.hosts.follow_up import Memory, follow_up
 from skillyard.hosts.operations.prompts import summary_of
 from skillyard.hosts.operations.skill_selection import rank_skills, select_skills
 from skillyard.install.policy.library import load_catalog
@@ -47,8 +52,14 @@ T = TypeVar("T")
 MAX_END_CHARS = 16_000
 """Characters used from each end of a long message. Users write their request before or after pasted
 text, and the ranking time must not grow with the paste."""
-MAX_CACHED_OFFERS = 128
-"""Messages whose choice is cached: a run calls its model many times with the same message."""
+MAX_STEPS = 1_024
+"""Messages whose block is remembered: every call of a model repeats those before it."""
+MAX_REPLAYED = 32
+"""Messages of a conversation begun elsewhere for which skills are chosen again."""
+WAIT_S = 10.0
+"""Seconds for which no second look begins while one is taken."""
+PAUSES = 9.0
+"""Looks at the files take a tenth of the time at most: 9 times as long as one, none is taken."""
 MAX_FILES_LISTED = 100
 MAX_SKILLS_LISTED = 10
 """Skills that ``list_skills`` returns for a request."""
@@ -97,27 +108,53 @@ class Offer(NamedTuple):
         return prepend_block(self.block, text)
 
 
+class Conversation(NamedTuple):
+    """What the user said in a request of a framework."""
+
+    texts: Sequence[str]
+    """The messages with text, oldest first."""
+    is_new: bool
+    """True when nothing follows the last message: the model has not seen it."""
+
+
+class _Step(NamedTuple):
+    """A conversation up to one message of the user."""
+
+    block: str = ""
+    """What stands before the message."""
+    memory: Memory = Memory()
+
+
 class AgentSkills:
     """One library of skills for any number of agents and concurrent runs. Thread-safe.
 
-    ``skills`` is a catalog, skills built in code, or a ``SkillInjector``, whose policy, scorer and
-    ``max_injected_chars`` are used. Errors are logged to ``skillyard.hosts.adapters`` and no skill
-    is returned, unless ``strict`` is set.
+    ``skills`` is a catalog, the path of a folder, skills built in code, or a ``SkillInjector``,
+    whose policy, scorer and ``max_injected_chars`` are used. Errors are logged to
+    ``skillyard.hosts.adapters`` and no skill is returned, unless ``strict`` is set.
     """
 
     def __init__(
         self,
-        skills: Catalog | Iterable[Skill] | SkillInjector,
+        skills: Catalog | str | os.PathLike[str] | Iterable[Skill] | SkillInjector,
         options: SkillOptions | None = None,
     ) -> None:
         if isinstance(skills, SkillInjector):
             options = options or _options_of(skills)
             skills = skills.catalog
-        catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
+        elif isinstance(skills, str | os.PathLike):
+            skills = load_catalog(skills)
+        self._catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
         self.options = options or SkillOptions()
         self._scorer: Any = resolve(self.options.scorer)
         self._binding = Lock()
-        self._state = self._state_of(catalog)
+        self._next_look = 0.0
+        self._steps: OrderedDict[bytes, _Step] = OrderedDict()
+        self._remembering = Lock()
+
+    @classmethod
+    def of(cls, skills: AnySkills) -> AgentSkills:
+        """Return the library of whatever an adapter takes."""
+        return skills if isinstance(skills, AgentSkills) else cls(skills)
 
     @classmethod
     def from_root(
@@ -132,63 +169,126 @@ class AgentSkills:
     @property
     def catalog(self) -> Catalog:
         """The catalog that skills are chosen from."""
-        return self._state.catalog
+        return self._catalog
 
     def reload(self) -> bool:
         """Read the files that changed on disk. Returns True when there were any.
 
-        Calls in progress finish with the previous catalog. Raises InvalidSkillsRoot.
+        Every new message and every tool does so by itself. Calls in progress finish with the
+        previous catalog. Raises InvalidSkillsRoot.
         """
-        before = self.catalog
+        before = self._catalog
         after = before.reload().catalog
         if after is not before:
-            self._state = self._state_of(after)
+            self._catalog = after
         return after is not before
+
+    def _look(self) -> Catalog:
+        """Return the catalog of the files as they are now, or as they were a moment ago."""
+        start = monotonic()
+        if start >= self._next_look:
+            self._next_look = start + WAIT_S  # others go on meanwhile
+            self._run_guarded("looking at the files", self.reload, otherwise=False)
+            now = monotonic()
+            self._next_look = now + PAUSES * (now - start)
+        return self._catalog
 
     def choose(self, message: str) -> Offer | None:
         """Return the skill for a message, or None when none fits or an error was logged.
 
         Blocks while ranking.
         """
-        return self._run_guarded("choosing a skill", lambda: self._choose_offer(message), None)
 
-    def put_before(self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]) -> T:
-        """Return a framework's request with the block in it, or the same object when none fits.
+        def work() -> Offer | None:
+            if not message.strip() or has_block(message):
+                return None
+            catalog = self._look()
+            best = self._select(catalog, message, is_logged=True).best
+            return None if best is None else Offer(best, self._block(catalog, best.skill, best))
 
-        ``read`` returns the user's text of a request. ``put`` returns a new request with the block
-        before that text. Errors in either are handled like errors while choosing.
+        return self._run_guarded("choosing a skill", work, None)
+
+    def put_before(
+        self,
+        request: T,
+        read: Callable[[T], Conversation],
+        put: Callable[[T, Sequence[str]], T],
+    ) -> T:
+        """Return a framework's request with the blocks in it, or the same object without any.
+
+        ``read`` returns what the user said. ``put`` returns a new request with a block before each
+        of these messages; an empty text is no block. What was put before a message stays before it
+        in later requests, so that the model's cache of them holds. Errors in either are handled
+        like errors while choosing.
         """
 
         def work() -> T:
-            offer = self._choose_offer(read(request))
-            return request if offer is None else put(request, offer)
+            blocks = self._blocks(read(request))
+            return put(request, blocks) if any(blocks) else request
 
         return self._run_guarded("choosing a skill", work, request)
 
     async def put_before_async(
-        self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]
+        self,
+        request: T,
+        read: Callable[[T], Conversation],
+        put: Callable[[T, Sequence[str]], T],
     ) -> T:
         """Run :meth:`put_before` in a thread."""
         return await self._in_thread(lambda: self.put_before(request, read, put), request)
 
-    def _choose_offer(self, message: str) -> Offer | None:
-        if not message.strip() or has_block(message):
-            return None
-        return self._state.offer(_keep_ends(message))
+    def _blocks(self, conversation: Conversation) -> list[str]:
+        """Return the block before each message; none before one that carries its block."""
+        texts = conversation.texts
+        blocks, step, key = [], _Step(), b""
+        for left, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+            words = own_words(text)
+            key = sha256(key + words.encode("utf-8", "surrogatepass"))
+            is_new = conversation.is_new and not left
+            known = None if is_new else self._steps.get(key)
+            if known is None:
+                known = _Step() if left >= MAX_REPLAYED else self._next(step, words, is_new=is_new)
+                self._remember(key, known)
+            step = known
+            blocks.append("" if has_block(text) else step.block)
+        return blocks
 
-    def _state_of(self, catalog: Catalog) -> _State:
-        cached = lru_cache(MAX_CACHED_OFFERS)(partial(self._select_offer, catalog))
-        return _State(catalog, cached)
+    def _remember(self, key: bytes, step: _Step) -> None:
+        with self._remembering:
+            self._steps[key] = step
+            while len(self._steps) > MAX_STEPS:
+                self._steps.popitem(last=False)
 
-    def _select_offer(self, catalog: Catalog, text: str) -> Offer | None:
-        options = self.options
+    def _next(self, step: _Step, text: str, *, is_new: bool) -> _Step:
+        """Return the step after a message. Only the choice for a new one is logged."""
+        if not text.strip():
+            return _Step("", step.memory)
+        catalog = self._look() if is_new else self._catalog
+        selection = self._select(catalog, text, is_logged=is_new)
+        memory, is_due = follow_up(step.memory, text, selection)
+        if not is_due:
+            return _Step("", memory)
+        best = selection.best
+        match = best if best is not None and memory.is_of(best.skill) else None
+        skills = catalog.named(memory.name) if match is None else (match.skill,)
+        skill = next(filter(memory.is_of, skills), None)
+        if skill is None:
+            return _Step("", memory.end())
+        if skill.hash in memory.texts:
+            return _Step(reminder(skill), memory)
+        return _Step(self._block(catalog, skill, match), memory.with_text(skill))
+
+    def _select(self, catalog: Catalog, text: str, *, is_logged: bool) -> Selection:
         with self._binding:
             bind(catalog, self._scorer)  # under a lock, so that concurrent calls bind only once
-        choice = select_skills(catalog, Query(text), options.policy, scorer=self._scorer)
-        if not choice.selection.selected:
-            return None
-        best = choice.selection.selected[0]
-        return Offer(best, offer_block(catalog, best, options.max_chars, options.max_tokens))
+        query, policy = Query(_keep_ends(text)), self.options.policy
+        if not is_logged:
+            return select(catalog, query, policy, self._scorer)
+        return select_skills(catalog, query, policy, scorer=self._scorer).selection
+
+    def _block(self, catalog: Catalog, skill: Skill, match: Match | None) -> str:
+        options = self.options
+        return offer_block(catalog, skill, match, options.max_chars, options.max_tokens)
 
     def list_skills(self, query: str = "") -> str:
         """List the skills that can be loaded, or those that fit a request.
@@ -229,7 +329,7 @@ class AgentSkills:
         return self._answer("why_skill", lambda: self._explanation_text(name, request))
 
     def _list_text(self, query: str) -> str:
-        catalog = self.catalog
+        catalog = self._look()
         if not query.strip():
             text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
             return text or "There are no skills to list."
@@ -245,7 +345,7 @@ class AgentSkills:
         return "\n".join(lines) or "No skill has anything to do with this request."
 
     def _load_text(self, name: str) -> str:
-        catalog = self.catalog
+        catalog = self._look()
         skill = catalog.get(name.removeprefix("@"))
         try:
             files = [item.path for item in list_resources(skill)]
@@ -254,7 +354,7 @@ class AgentSkills:
         return skill_block(catalog, skill, files[:MAX_FILES_LISTED], self.options.reading_tokens)
 
     def _file_text(self, name: str, path: str) -> str:
-        catalog = self.catalog
+        catalog = self._look()
         skill = catalog.get(name.removeprefix("@"))
         try:
             text = read_resource(skill, path).decode("utf-8")
@@ -264,8 +364,9 @@ class AgentSkills:
 
     def _explanation_text(self, name: str, request: str) -> str:
         query = Query(_keep_ends(request))
-        why = why_skill(self.catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
-        return without_roots(self.catalog, "\n".join(_why_lines(why)))
+        catalog = self._look()
+        why = why_skill(catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
+        return without_roots(catalog, "\n".join(_why_lines(why)))
 
     def _answer(self, tool: str, work: Callable[[], str]) -> str:
         """Return a tool's answer. Wrong arguments are answered with a message to the model."""
@@ -306,11 +407,8 @@ class AgentSkills:
         return otherwise
 
 
-class _State(NamedTuple):
-    """A catalog and the cached offers that belong to it."""
-
-    catalog: Catalog
-    offer: Callable[[str], Offer | None]
+AnySkills = AgentSkills | Catalog | str | os.PathLike[str] | Iterable[Skill] | SkillInjector
+"""What every adapter takes: a library, or what one is made of."""
 
 
 def _options_of(injector: SkillInjector) -> SkillOptions:

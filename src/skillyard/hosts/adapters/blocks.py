@@ -13,7 +13,7 @@ from skillyard.base.invisible import clean
 from skillyard.base.io.files import below, slashes
 from skillyard.base.text import clean_line, escape_frame, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.context.activation import frame, prompt_block
+from skillyard.engine.context.activation import closing_tag, frame, prompt_block
 from skillyard.engine.context.budget import cut
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
@@ -55,29 +55,50 @@ def _line(text: str) -> str:
 
 
 def offer_block(
-    catalog: Catalog, match: Match, max_chars: int | None, max_tokens: int | None
+    catalog: Catalog,
+    skill: Skill,
+    match: Match | None,
+    max_chars: int | None,
+    max_tokens: int | None,
 ) -> str:
-    """Return the block of the skill that was chosen for a message.
+    """Return the block of the skill for a message. ``match`` is None where it was chosen before.
 
     ``max_chars`` and ``max_tokens`` limit the author's text, as in
     :func:`~skillyard.engine.context.activation.prompt_block`.
     """
-    level = f", {match.level}" if match.level else ""
+    level = f", {match.level}" if match and match.level else ""
+    score = f"; score {match.score:.2f}{level}" if match else ""
     head = (
-        f"{_OPENING}: {_line(match.skill.name)} ({origin_of(catalog, match.skill)}; "
-        f"score {match.score:.2f}{level}). {_AUTHOR} If it does not fit, go on without it."
+        f"{_OPENING}: {_line(skill.name)} ({origin_of(catalog, skill)}{score}). {_AUTHOR} If it"
+        " does not fit, go on without it."
     )
-    return f"{head}\n{prompt_block(match.skill, max_chars, max_tokens=max_tokens)}"
+    return f"{head}\n{prompt_block(skill, max_chars, max_tokens=max_tokens)}"
+
+
+def reminder(skill: Skill) -> str:
+    """Return the block of a skill whose instructions stand before an earlier message."""
+    return (
+        f"{_OPENING}: {_line(skill.name)}, whose instructions stand above. If it does not fit, go"
+        " on without it."
+    )
 
 
 def has_block(text: str) -> bool:
-    """True when another adapter has already put a block before this text."""
+    """True when an adapter has already put a block before this text."""
     return text.startswith(_OPENING)
 
 
+def own_words(text: str) -> str:
+    """Return the user's text without the block before it."""
+    if not has_block(text):
+        return text
+    _, _, rest = text.partition("\n")
+    return rest[1:] if rest.startswith("\n") else rest.partition(f"\n{closing_tag()}\n\n")[2]
+
+
 def prepend_block(block: str, text: str) -> str:
-    """Return the block, a blank line, and the user's text."""
-    return f"{block}\n\n{text}"
+    """Return the block, a blank line, and the user's text; the text itself without a block."""
+    return f"{block}\n\n{text}" if block else text
 
 
 def skill_block(catalog: Catalog, skill: Skill, files: list[str], max_tokens: int) -> str:

@@ -2,10 +2,10 @@
 
 ::
 
-    agent = create_agent(model, middleware=[SkillMiddleware(AgentSkills.from_root("."))])
+    agent = create_agent(model, middleware=[SkillMiddleware("skills")])
     agent = create_deep_agent(model, middleware=[SkillMiddleware(...)])
 
-The block is added to the model call only. The state and its checkpoints hold the user's message.
+The blocks are added to the model calls only. The state and its checkpoints hold the user's words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -25,24 +26,24 @@ except ImportError as error:
 
 
 class SkillMiddleware(AgentMiddleware):
-    """Puts the matching skill before the user's last message, and adds the four tools.
+    """Puts the matching skill before the user's message, and adds the four tools.
 
     With ``choose=False`` the model finds skills with the tools only. With ``tools=False`` no tools
     are added.
     """
 
-    def __init__(self, skills: AgentSkills, *, choose: bool = True, tools: bool = True) -> None:
+    def __init__(self, skills: AnySkills, *, choose: bool = True, tools: bool = True) -> None:
         super().__init__()
-        self._skills = skills
+        self._skills = AgentSkills.of(skills)
         self._choose = choose
-        self.tools = skill_tools(skills) if tools else []
+        self.tools = skill_tools(self._skills) if tools else []
 
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
     ) -> ModelResponse:
         """Call the model with the block added."""
         if self._choose:
-            request = self._skills.put_before(request, _user_text, _inject_block)
+            request = self._skills.put_before(request, _conversation, _inject)
         return handler(request)
 
     async def awrap_model_call(
@@ -50,53 +51,54 @@ class SkillMiddleware(AgentMiddleware):
     ) -> ModelResponse:
         """Do the same without blocking the event loop."""
         if self._choose:
-            request = await self._skills.put_before_async(request, _user_text, _inject_block)
+            request = await self._skills.put_before_async(request, _conversation, _inject)
         return await handler(request)
 
 
-def skill_tools(skills: AgentSkills) -> list[BaseTool]:
+def skill_tools(skills: AnySkills) -> list[BaseTool]:
     """Return the four tools, for ``create_agent(tools=[...])``."""
     return [
         StructuredTool.from_function(
             func=each.sync, coroutine=each.asynchronous, name=each.name, parse_docstring=True
         )
-        for each in tool_functions(skills)
+        for each in tool_functions(AgentSkills.of(skills))
     ]
 
 
-def _last_human(messages: Sequence[AnyMessage]) -> int | None:
-    """Return the index of the user's last message that has text."""
-    for number in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[number], HumanMessage) and str(messages[number].text).strip():
-            return number
-    return None
+def _places(messages: Sequence[AnyMessage]) -> list[int]:
+    """Return the indexes of the user's messages that have text."""
+    return [
+        place
+        for place, message in enumerate(messages)
+        if isinstance(message, HumanMessage) and str(message.text).strip()
+    ]
 
 
-def _user_text(request: ModelRequest) -> str:
-    place = _last_human(request.messages)
-    return "" if place is None else str(request.messages[place].text)
+def _conversation(request: ModelRequest) -> Conversation:
+    messages = request.messages
+    places = _places(messages)
+    texts = [str(messages[place].text) for place in places]
+    return Conversation(texts, is_new=places[-1:] == [len(messages) - 1])
 
 
-def _inject_block(request: ModelRequest, offer: Offer) -> ModelRequest:
-    """Return the request with the block before the text of the user's last message."""
-    place = _last_human(request.messages)
-    if place is None:
-        return request
+def _inject(request: ModelRequest, blocks: Sequence[str]) -> ModelRequest:
+    """Return the request with the blocks before the user's messages."""
     messages = list(request.messages)
-    content = _content(messages[place].content, offer)
-    messages[place] = messages[place].model_copy(update={"content": content})
+    for place, block in zip(_places(messages), blocks, strict=True):
+        content = _content(messages[place].content, block)
+        messages[place] = messages[place].model_copy(update={"content": content})
     return request.override(messages=messages)
 
 
-def _content(content: str | list[Any], offer: Offer) -> str | list[Any]:
+def _content(content: str | list[Any], block: str) -> str | list[Any]:
     if isinstance(content, str):
-        return offer.before(content)
+        return prepend_block(block, content)
     parts = list(content)
     for number, part in enumerate(parts):
         if isinstance(part, str):
-            parts[number] = offer.before(part)
+            parts[number] = prepend_block(block, part)
             return parts
         if isinstance(part, dict) and part.get("type") == "text":
-            parts[number] = {**part, "text": offer.before(str(part.get("text", "")))}
+            parts[number] = {**part, "text": prepend_block(block, str(part.get("text", "")))}
             return parts
-    return [{"type": "text", "text": offer.block}, *parts]
+    return [{"type": "text", "text": block}, *parts]

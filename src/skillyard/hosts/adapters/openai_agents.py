@@ -6,8 +6,9 @@
     config = RunConfig(call_model_input_filter=skill_filter(skills))
     result = await Runner.run(agent, "…", run_config=config)
 
-The block is an item of its own before the user's last message. That message stays the same object,
-so that sessions and server-side conversations recognise it.
+Each block is an item of its own before the user's message. The messages stay the same objects, so
+that sessions and server-side conversations recognise them. A conversation that the server keeps
+shows only its new items here: such a message is looked at alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from skillyard.engine.context.injection import USER_ROLE
-from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -29,11 +30,12 @@ except ImportError as error:
 Filter = Callable[[CallModelData[Any]], Awaitable[ModelInputData]]
 
 
-def skill_filter(skills: AgentSkills, then: CallModelInputFilter | None = None) -> Filter:
+def skill_filter(skills: AnySkills, then: CallModelInputFilter | None = None) -> Filter:
     """Return the filter for ``RunConfig``. ``then`` is your own filter, applied after it."""
+    library = AgentSkills.of(skills)
 
     async def apply(data: CallModelData[Any]) -> ModelInputData:
-        items = await skills.put_before_async(data.model_data.input, _user_text, _inject_block)
+        items = await library.put_before_async(data.model_data.input, _conversation, _inject)
         model_data = ModelInputData(input=items, instructions=data.model_data.instructions)
         if then is None:
             return model_data
@@ -43,34 +45,31 @@ def skill_filter(skills: AgentSkills, then: CallModelInputFilter | None = None) 
     return apply
 
 
-def skill_tools(skills: AgentSkills) -> list[FunctionTool]:
+def skill_tools(skills: AnySkills) -> list[FunctionTool]:
     """Return the four tools, for ``Agent(tools=[...])``."""
-    return [function_tool(each.asynchronous) for each in tool_functions(skills)]
+    return [function_tool(each.asynchronous) for each in tool_functions(AgentSkills.of(skills))]
 
 
-def _last_user(items: Sequence[Any]) -> int | None:
-    """Return the index of the user's last message that has text."""
-    for number in range(len(items) - 1, -1, -1):
-        item = items[number]
-        if isinstance(item, dict) and item.get("role") == USER_ROLE and _words(item).strip():
-            return number
-    return None
+def _conversation(items: Sequence[Any]) -> Conversation:
+    texts = [_words(item) for item in items]
+    return Conversation([text for text in texts if text], is_new=any(texts[-1:]))
 
 
-def _user_text(items: list[Any]) -> str:
-    place = _last_user(items)
-    return "" if place is None else _words(items[place])
-
-
-def _inject_block(items: list[Any], offer: Offer) -> list[Any]:
-    place = _last_user(items) or 0
-    return [*items[:place], {"role": USER_ROLE, "content": offer.block}, *items[place:]]
+def _inject(items: list[Any], blocks: Sequence[str]) -> list[Any]:
+    left = iter(blocks)
+    new: list[Any] = []
+    for item in items:
+        block = next(left) if _words(item) else ""
+        new += [{"role": USER_ROLE, "content": block}, item] if block else [item]
+    return new
 
 
 def _words(item: Any) -> str:
+    """Return the text of a user's message; empty for any other item, and for blanks."""
+    if not isinstance(item, dict) or item.get("role") != USER_ROLE:
+        return ""
     content = item.get("content")
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") for part in parts if isinstance(part, dict))
-    return "\n".join(text for text in texts if isinstance(text, str))
+    parts = [{"text": content}] if isinstance(content, str) else content
+    texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
+    words = "\n".join(text for text in texts if isinstance(text, str))
+    return words if words.strip() else ""

@@ -2,19 +2,20 @@
 
 ::
 
-    agent = Agent(model, capabilities=[Skills(AgentSkills.from_root("."))])
+    agent = Agent(model, capabilities=[Skills("skills")])
 
-The block is added to the user's message, not to the instructions, because its author is not the
-developer of the agent. Only the request is changed; the message history is not.
+The blocks are added to the user's messages, not to the instructions, because their authors are not
+the developer of the agent. Only the requests are changed; the message history is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -31,11 +32,14 @@ except ImportError as error:
 class Skills(AbstractCapability[Any]):
     """Puts the matching skill before the user's message, and gives the agent the four tools."""
 
-    skills: AgentSkills
+    skills: AnySkills
     choose: bool = True
     """False: no block is added, and the model finds skills with the tools."""
     tools: bool = True
     """False: no tools are added."""
+
+    def __post_init__(self) -> None:
+        self.skills = AgentSkills.of(self.skills)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -49,47 +53,43 @@ class Skills(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Return the request with the block before the user's last message."""
+        """Return the request with the blocks before the user's messages."""
         if not self.choose:
             return request_context
-        messages = await self.skills.put_before_async(
-            request_context.messages, _user_text, _inject_block
+        messages = await AgentSkills.of(self.skills).put_before_async(
+            request_context.messages, _conversation, _inject
         )
         return replace(request_context, messages=messages)
 
 
-def skill_toolset(skills: AgentSkills) -> FunctionToolset[Any]:
+def skill_toolset(skills: AnySkills) -> FunctionToolset[Any]:
     """Return the four tools as a toolset, for ``Agent(toolsets=[...])``."""
-    return FunctionToolset([each.asynchronous for each in tool_functions(skills)], id="skillyard")
+    tools = tool_functions(AgentSkills.of(skills))
+    return FunctionToolset([each.asynchronous for each in tools], id="skillyard")
 
 
-def _last_prompt(messages: Sequence[Any]) -> tuple[int, int] | None:
-    """Return the indexes (message, part) of the user's last text, or None when there is none."""
-    for number in range(len(messages) - 1, -1, -1):
-        if not isinstance(messages[number], ModelRequest):
-            continue
-        parts = messages[number].parts
-        for index in range(len(parts) - 1, -1, -1):
-            if isinstance(parts[index], UserPromptPart) and _words(parts[index].content).strip():
-                return number, index
-    return None
+def _prompts(messages: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the indexes (message, part) of the user's texts."""
+    for number, message in enumerate(messages):
+        if isinstance(message, ModelRequest):
+            for index, part in enumerate(message.parts):
+                if isinstance(part, UserPromptPart) and _words(part.content).strip():
+                    yield number, index
 
 
-def _user_text(messages: list[Any]) -> str:
-    place = _last_prompt(messages)
-    return "" if place is None else _words(messages[place[0]].parts[place[1]].content)
+def _conversation(messages: list[Any]) -> Conversation:
+    places = list(_prompts(messages))
+    texts = [_words(messages[number].parts[index].content) for number, index in places]
+    return Conversation(texts, is_new=bool(places) and places[-1][0] == len(messages) - 1)
 
 
-def _inject_block(messages: list[Any], offer: Offer) -> list[Any]:
-    """Return new messages with the block in the last prompt. The history is not modified."""
-    place = _last_prompt(messages)
-    if place is None:
-        return messages
-    number, index = place
+def _inject(messages: list[Any], blocks: Sequence[str]) -> list[Any]:
+    """Return new messages with the blocks in the prompts. The history is not modified."""
     new_messages = list(messages)
-    parts = list(messages[number].parts)
-    parts[index] = replace(parts[index], content=_before(parts[index].content, offer))
-    new_messages[number] = replace(messages[number], parts=parts)
+    for (number, index), block in zip(_prompts(messages), blocks, strict=True):
+        parts = list(new_messages[number].parts)
+        parts[index] = replace(parts[index], content=_before(parts[index].content, block))
+        new_messages[number] = replace(new_messages[number], parts=parts)
     return new_messages
 
 
@@ -104,12 +104,12 @@ def _words(content: str | Sequence[Any]) -> str:
     return "\n".join(text for text in map(_text, items) if text is not None)
 
 
-def _before(content: str | Sequence[Any], offer: Offer) -> str | list[Any]:
+def _before(content: str | Sequence[Any], block: str) -> str | list[Any]:
     """Return the content with the block before its first text. Files stay in place."""
     if isinstance(content, str):
-        return offer.before(content)
+        return prepend_block(block, content)
     items = list(content)
     first = next(number for number, item in enumerate(items) if _text(item) is not None)
-    text = offer.before(_text(items[first]) or "")
+    text = prepend_block(block, _text(items[first]) or "")
     items[first] = text if isinstance(items[first], str) else replace(items[first], content=text)
     return items

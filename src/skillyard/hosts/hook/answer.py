@@ -34,11 +34,21 @@ _FRAMED = (
     " words of the user."
 )
 
-
 _UNCERTAIN = (
     "skillyard: perhaps the skill `{name}` ({score:.2f}) fits this request. If it may, read its"
     " file: {file}"
 )
+_KNOWN = (
+    "skillyard: the skill `{name}` from earlier in this session fits here too{changed}. Its file:"
+    " {file}"
+)
+
+
+class KnownSkill(NamedTuple):
+    """A skill that the session has heard of. The answer is one line with name and file."""
+
+    skill: Skill
+    has_changed: bool
 
 
 class SkillOffer(NamedTuple):
@@ -55,18 +65,22 @@ class SkillOffer(NamedTuple):
     """True when the score is below the floor. The answer is then one line with name and file."""
 
 
-def context_text(offer: SkillOffer, max_chars: int = 0) -> str:
+def context_text(offer: SkillOffer | KnownSkill, max_chars: int = 0) -> str:
     """Return the text for the model. ``max_chars`` limits the characters of instructions."""
-    skill, match = offer.skill, offer.match
+    skill = offer.skill
+    name = _line(skill.name).replace("`", "'")
+    file = _inert(skill.path).replace(chr(10), " ")
+    if isinstance(offer, KnownSkill):
+        changed = "; it has changed, so read it again" if offer.has_changed else ""
+        return _KNOWN.format(name=name, changed=changed, file=file)
+    match = offer.match
     if offer.is_uncertain:
-        name = _line(skill.name).replace("`", "'")
-        file = _inert(skill.path).replace(chr(10), " ")
         return _UNCERTAIN.format(name=name, score=match.score, file=file)
     level = f", {match.level}" if match.level else ""
     lines = [
         _INTRODUCTION,
         f"skill: {_line(skill.name)}",
-        f"file: {_inert(skill.path).replace(chr(10), ' ')}",
+        f"file: {file}",
         f"origin: {_line(skill.scope)} ({_line(skill.origin or 'code')}), sha256 {skill.hash[:16]}",
         f"why: score {match.score:.2f}{level}; {_line(match.reason)}",
     ]

@@ -16,8 +16,10 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
 from skillyard.hosts.decisions import is_enabled, with_feedback
+from skillyard.hosts.follow_up import Memory, follow_up
 from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
-from skillyard.hosts.hook.answer import SkillOffer
+from skillyard.hosts.hook.answer import KnownSkill, SkillOffer
+from skillyard.hosts.hook.hosts import host_of
 from skillyard.hosts.hook.journal import log_event, print_message, report_once
 from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
 from skillyard.hosts.hook.prompt import DEFAULT_MS, Prompt, PromptBudget
@@ -58,16 +60,17 @@ class HookOptions:
 
 
 def choose(
-    host: str, prompt: Prompt, options: HookOptions, budget: PromptBudget
-) -> SkillOffer | None:
-    """Return the skill that fits a prompt and may be used, or None. Raises BudgetExceeded.
+    host: str, prompt: Prompt, options: HookOptions, budget: PromptBudget, memory: Memory
+) -> tuple[SkillOffer | KnownSkill | None, Memory]:
+    """Return the skill that fits a prompt and may be used, and the session's memory after it.
 
-    When no skill reaches the floor, the best one below it is returned and marked as uncertain,
-    unless the option ``perhaps`` is off.
+    When no skill reaches the floor, a follow-up gets the skill of its task. Else the best one below
+    the floor is returned and marked as uncertain, unless the option ``perhaps`` is off. Raises
+    BudgetExceeded.
     """
     query = with_feedback(Query(prompt.query, tools=options.tools))
     if query.empty:
-        return None
+        return None, memory
     project = project_above(prompt.folder) if prompt.folder else None
     if project is None and prompt.folder:
         _report_untrusted(host, prompt.folder)
@@ -77,13 +80,13 @@ def choose(
         place = library_place(roots, where, prompt.folder)
     except SkillIoError as error:  # a broken policy: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
-        return None
+        return None, memory
     catalog = open_library(place, refresh=options.refresh)
     budget.check("opening the index")
     if catalog is None:
         making = "it is being made" if options.refresh else "make it with: skillyard hook install"
         log_event(host, "no_index", f"there is no index yet; {making}")
-        return None
+        return None, memory
     library = _Library(host, catalog, project, roots_and_project(place)[0])
     library.report_left_out()
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
@@ -94,8 +97,9 @@ def choose(
         offer = library.uncertain_offer(selection)
     if is_enabled():
         _log(catalog, query, policy, selection, offer, refused, note)
+    answer = library.in_session(prompt.query, selection, offer, memory)
     budget.check("looking at the skill")
-    return offer
+    return answer
 
 
 def _select(
@@ -161,6 +165,40 @@ class _Library(NamedTuple):
             names = tuple(map("".join, labels([usable[0], *close])[1:]))
             return SkillOffer(usable[0], match, usable[1], names), refused
         return None, refused
+
+    def in_session(
+        self, text: str, selection: Selection, offer: SkillOffer | None, memory: Memory
+    ) -> tuple[SkillOffer | KnownSkill | None, Memory]:
+        """Return what is new to the session, or the skill of its task, and the memory after it."""
+        if offer is not None and not offer.is_uncertain:
+            is_known = offer.skill.hash in memory.texts
+            memory = memory.begin(offer.match.skill).with_text(offer.skill)
+            if self._loads_itself(text, offer.skill):
+                return None, memory
+            return KnownSkill(offer.skill, has_changed=False) if is_known else offer, memory
+        memory, is_due = follow_up(memory, text, selection)
+        if selection.selected or not memory.name:  # none that may be used, or none at all
+            return offer, memory.end()
+        if not is_due:
+            return None, memory
+        # The index would read every file for the name of one that is gone.
+        skills = self.catalog.named(memory.name) if os.path.lexists(memory.path) else ()
+        for skill in filter(memory.is_of, skills):
+            if (usable := self._usable_place(skill)) is not None:
+                known = KnownSkill(usable[0], has_changed=usable[0].hash not in memory.texts)
+                return known, memory.with_text(usable[0])
+        return offer, memory.end()
+
+    def _loads_itself(self, text: str, skill: Skill) -> bool:
+        """True when the prompt makes the host load the skill, so that it needs no second copy."""
+        sign, words = host_of(self.host).sign, text.casefold().split()
+        for word in words[:1] if sign == "/" else words:
+            plugin, _, name = word[1:].rpartition(":")
+            if word.startswith(sign) and name == skill.name.casefold():
+                from skillyard.engine.discovery.hosts import is_read_by  # deferred: rarely called
+
+                return bool(plugin) or is_read_by(self.host, skill.path)
+        return False
 
     def uncertain_offer(self, selection: Selection) -> SkillOffer | None:
         """Return the best skill below the floor, if it may be used."""

@@ -29,6 +29,9 @@ class Host(NamedTuple):
     file: str
     note: str
     """The step that the user has to take once after the installation."""
+    sign: str
+    """Before a skill's name it makes the host load that skill: ``/`` at the start of a prompt, and
+    ``$`` anywhere."""
 
     def home(self) -> str:
         """Return the folder of the user's settings."""
@@ -47,6 +50,7 @@ HOSTS = (
         "CLAUDE_CONFIG_DIR",
         "settings.json",
         "sessions that are open take it up when they are started again",
+        "/",
     ),
     Host(
         "codex",
@@ -54,6 +58,7 @@ HOSTS = (
         "CODEX_HOME",
         "hooks.json",
         "Codex runs it once you have looked at it: type /hooks there",
+        "$",
     ),
 )
 

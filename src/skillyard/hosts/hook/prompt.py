@@ -58,6 +58,8 @@ class Prompt(NamedTuple):
     text: str
     folder: str
     """The session's current folder. Empty when the payload has no usable one."""
+    session: str = ""
+    """The id of the session, with that of a subagent, which has a context of its own."""
 
     @property
     def query(self) -> str:
@@ -110,7 +112,9 @@ def parse_payload(data: bytes) -> Prompt:
     text = document.get("prompt")
     if not isinstance(text, str):
         raise BadPayload("prompt is missing, or not text")
-    return Prompt(text, _folder(document.get("cwd")))
+    ids = [document.get("session_id") or "", document.get("agent_id") or ""]
+    session = " ".join(ids) if all(isinstance(each, str) for each in ids) and ids[0] else ""
+    return Prompt(text, _folder(document.get("cwd")), session)
 
 
 def _folder(value: object) -> str:

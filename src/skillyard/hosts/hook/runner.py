@@ -15,6 +15,7 @@ from skillyard.hosts.hook.prompt import (
     parse_payload,
     read_input,
 )
+from skillyard.hosts.hook.session import recall, remember
 
 
 def run(host: str, options: HookOptions) -> int:
@@ -38,11 +39,12 @@ def answer(host: str, options: HookOptions, budget: PromptBudget, data: bytes | 
     """
     try:
         prompt = parse_payload(read_input(budget) if data is None else data)
-        offer = choose(host, prompt, options, budget)
-        if offer is None:
-            return ""
-        text = render_output(context_text(offer, options.max_chars))
+        before = recall(prompt.session)
+        offer, memory = choose(host, prompt, options, budget, before)
+        text = "" if offer is None else render_output(context_text(offer, options.max_chars))
         budget.check("writing the answer")
+        if prompt.session and memory != before:
+            remember(prompt.session, memory)
         return text
     except BadPayload as error:
         log_event(host, "bad_input", str(error))
