@@ -18,7 +18,7 @@ from google.adk.runners import InMemoryRunner
 from google.genai.types import Content, Part
 
 from skillyard.hosts.adapters import AgentSkills
-from skillyard.hosts.adapters.adk import SkillToolset, build_plugin
+from skillyard.hosts.adapters.adk import SkillyardToolset, build_plugin
 
 LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 
@@ -38,7 +38,7 @@ class Echo(BaseLlm):
 async def main() -> None:
     """Ask twice: once for what a skill does, once for what none does."""
     skills = AgentSkills.from_root(LIBRARY)
-    agent = LlmAgent(name="agent", model=Echo(model="echo"), tools=[SkillToolset(skills)])
+    agent = LlmAgent(name="agent", model=Echo(model="echo"), tools=[SkillyardToolset(skills)])
     app = App(name="example", root_agent=agent, plugins=[build_plugin(skills)])
     async with InMemoryRunner(app=app) as runner:
         for text in ("clean this messy csv export", "sing me a sea shanty"):

@@ -77,6 +77,8 @@ class AdapterContract(ABC):
     """Subclasses say how an agent is run; ``keeps_block`` is what they promise of the history."""
 
     keeps_block = False
+    prefix = ""
+    """Before the name of each tool."""
 
     @abstractmethod
     async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
@@ -170,7 +172,7 @@ class AdapterContract(ABC):
         assert "Read" in skills.catalog.get("git-bisect").allowed_tools
         run = self.ran(skills, "git bisect: which commit broke the build?")
         assert "[skill:git-bisect]" in run.sent[0]
-        assert set(run.tools) >= set(TOOL_NAMES)
+        assert set(run.tools) >= {f"{self.prefix}{name}" for name in TOOL_NAMES}
         assert not set(run.tools) & {"Read", "Bash", "Bash(git:*)", "Bash(sh:*)"}
 
     def test_a_tool_answers_with_origin_and_frame(self) -> None:

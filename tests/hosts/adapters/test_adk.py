@@ -22,6 +22,7 @@ from google.adk.models.base_llm import BaseLlm  # noqa: E402
 from google.adk.models.llm_response import LlmResponse  # noqa: E402
 from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions import InMemorySessionService  # noqa: E402
+from google.adk.tools.skill_toolset import SkillToolset  # noqa: E402
 from google.genai.types import Content, FunctionCall, Part  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -77,11 +78,13 @@ class TestRemembering(AdapterContract):
     """The documented injector: the session keeps the block."""
 
     keeps_block = True
+    prefix = "skillyard_"
     remember = True
 
     async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
         plugin = adk.build_plugin(skills, remember=self.remember)
-        toolset = adk.SkillToolset(skills)
+        toolset = adk.SkillyardToolset(skills)
+        call = call and (self.prefix + call[0], call[1])
         requests, session, events = await run_with([plugin], [toolset], [said(message)], call)
         sent = [
             "".join(words(content) for content in request.contents if content.role == "user")
@@ -144,7 +147,35 @@ def test_only_the_user_is_injected_into_and_a_part_is_never_doubled() -> None:
     assert parts[2].text == "and quickly"
 
 
+def test_adks_own_toolset_finds_and_loads_through_the_registry() -> None:
+    long = skill("csv-cleaning", "Clean messy csv exports. " * 90, "Clean it.", path="")
+    odd = skill("Csv Cleaning Äöü " * 9, "Clean messy csv exports.", path="")
+
+    async def go() -> None:
+        registry = adk.SkillyardRegistry([long, odd])
+        found = await registry.search_skills(query="clean messy csv exports")
+        assert [front.name for front in found][:1] == ["csv-cleaning"]
+        assert len(found[0].description) <= 1_024
+        loaded = await registry.get_skill(name="csv-cleaning")
+        assert "[skill:csv-cleaning]\nClean it.\n[/skill]" in loaded.instructions
+        with pytest.raises(sy.SkillNotFound):
+            await registry.get_skill(name="nothing-of-that-name")
+        example = await adk.SkillyardRegistry(library()).get_skill(name="csv-cleaning")
+        assert "number-and-date-notations.md" in example.resources.references
+        assert not example.resources.scripts
+
+    asyncio.run(go())
+    tools = [
+        SkillToolset(registry=adk.SkillyardRegistry(library())),
+        adk.SkillyardToolset(library()),
+    ]
+    call = ("search_skills", {"query": FITS})
+    requests, _, _ = asyncio.run(run_with([], tools, [said("go")], call))
+    answer = str(requests[1].contents[-1].parts[0].function_response.response)
+    assert "csv-cleaning" in answer
+
+
 def test_the_toolset_keeps_to_a_filter_and_a_prefix() -> None:
-    toolset = adk.SkillToolset(library(), tool_filter=["load_skill"], tool_name_prefix="lib")
+    toolset = adk.SkillyardToolset(library(), tool_filter=["load_skill"], tool_name_prefix="lib")
     tools = asyncio.run(toolset.get_tools_with_prefix())
     assert [tool.name for tool in tools] == ["lib_load_skill"]

@@ -2,28 +2,38 @@
 
 ::
 
-    app = App(name="agent", root_agent=LlmAgent(..., tools=[SkillToolset(skills)]),
+    app = App(name="agent", root_agent=LlmAgent(..., tools=[SkillyardToolset(skills)]),
               plugins=[build_plugin(skills)])
     runner = Runner(app=app, session_service=...)
 
 As adk-skill specifies, the plugin changes the user's message when it arrives, so the session stores
 the block. ADK calls no further plugin once one has changed a message, so put this one last. With
 ``remember=False`` only the request to the model is changed, and the session is not.
+
+ADK's own ``SkillToolset(registry=SkillyardRegistry(skills))`` finds and loads the same skills.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.errors import ResourceRefused
+from skillyard.base.text import shorten
 from skillyard.engine.context.injection import USER_ROLE
+from skillyard.engine.resources import list_resources, read_resource
+from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
-from skillyard.hosts.adapters.blocks import prepend_block
+from skillyard.hosts.adapters.blocks import prepend_block, skill_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.plugins.plugin_manager import PluginManager
+    from google.adk.skills import Frontmatter, Resources, SkillRegistry
+    from google.adk.skills import Skill as LoadedSkill
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.base_toolset import BaseToolset
     from google.adk.tools.function_tool import FunctionTool
@@ -100,12 +110,66 @@ def _inject(contents: list[Content], blocks: Sequence[str]) -> list[Content]:
     ]
 
 
-class SkillToolset(BaseToolset):
-    """``list_skills``, ``load_skill``, ``read_skill_file`` and ``why_skill`` for an agent."""
+MAX_DESCRIPTION = 1_024
+"""Characters of a description that ADK accepts."""
 
-    def __init__(self, skills: AnySkills, **options: Any) -> None:
+
+class SkillyardRegistry(SkillRegistry):
+    """Finds skills by ranking them, for ADK's own ``SkillToolset``. It only reads."""
+
+    def __init__(self, skills: AnySkills) -> None:
+        self._skills = AgentSkills.of(skills)
+
+    async def search_skills(self, *, query: str) -> list[Frontmatter]:
+        """Return the skills that fit a request, best first; none for names that ADK refuses."""
+        found = await asyncio.to_thread(self._skills.rank, query)
+        fronts = [_front(match.skill) for match in found]
+        return [front for front in fronts if front is not None]
+
+    async def get_skill(self, *, name: str) -> LoadedSkill:
+        """Return a skill with its framed instructions, references and assets, and no scripts.
+
+        Raises SkillNotFound, AmbiguousName, and ValueError for a name that ADK refuses.
+        """
+        return await asyncio.to_thread(self._load, name)
+
+    def _load(self, name: str) -> LoadedSkill:
+        catalog = self._skills.catalog
+        skill = catalog.get(name)
+        front = _front(skill)
+        if front is None:
+            raise ValueError(f"ADK accepts no skill of the name {name!r}")
+        text = skill_block(catalog, skill, [], self._skills.options.reading_tokens)
+        files: dict[str, Any] = {"references": {}, "assets": {}}
+        with suppress(ResourceRefused):  # a skill that was built in code has no folder
+            for item in list_resources(skill):
+                folder, _, path = item.path.partition("/")
+                if folder in files:
+                    data = read_resource(skill, item.path)
+                    with suppress(UnicodeDecodeError):
+                        files[folder][path] = data.decode()
+        return LoadedSkill(frontmatter=front, instructions=text, resources=Resources(**files))
+
+
+def _front(skill: Skill) -> Frontmatter | None:
+    description = shorten(skill.description, MAX_DESCRIPTION) or skill.name
+    try:
+        return Frontmatter(name=skill.slug, description=description)
+    except ValueError:
+        return None
+
+
+class SkillyardToolset(BaseToolset):
+    """The four tools for an agent, as ``skillyard_load_skill`` and so on.
+
+    ADK's own toolset of skills has tools of the same names without the prefix.
+    """
+
+    def __init__(
+        self, skills: AnySkills, *, tool_name_prefix: str | None = "skillyard", **options: Any
+    ) -> None:
         """Take the skills, and ADK's own ``tool_filter`` and ``tool_name_prefix``."""
-        super().__init__(**options)
+        super().__init__(tool_name_prefix=tool_name_prefix, **options)
         functions = tool_functions(AgentSkills.of(skills))
         self._tools = [FunctionTool(each.asynchronous) for each in functions]
 

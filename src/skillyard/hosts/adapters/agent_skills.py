@@ -290,6 +290,14 @@ class AgentSkills:
         options = self.options
         return offer_block(catalog, skill, match, options.max_chars, options.max_tokens)
 
+    def rank(self, query: str) -> tuple[Match, ...]:
+        """Return the ten skills that fit a request best. Raises what the scorer raises."""
+        catalog = self._look()
+        with self._binding:
+            bind(catalog, self._scorer)
+        request = Query(_keep_ends(query))
+        return rank_skills(catalog, request, scorer=self._scorer, limit=MAX_SKILLS_LISTED).matches
+
     def list_skills(self, query: str = "") -> str:
         """List the skills that can be loaded, or those that fit a request.
 
@@ -333,14 +341,10 @@ class AgentSkills:
         if not query.strip():
             text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
             return text or "There are no skills to list."
-        with self._binding:
-            bind(catalog, self._scorer)
-        request = Query(_keep_ends(query))
-        ranked = rank_skills(catalog, request, scorer=self._scorer, limit=MAX_SKILLS_LISTED)
         lines = [
             f"- {_safe_line(match.skill.name)} ({_safe_line(match.skill.id)}),"
             f" score {match.score:.2f}: {shorten(_safe_line(match.skill.description), 300)}"
-            for match in ranked.matches
+            for match in self.rank(query)
         ]
         return "\n".join(lines) or "No skill has anything to do with this request."
 
