@@ -156,9 +156,9 @@ DECIDED = [
     (
         "docx",
         "write a word document",
-        'by two words of its description that pdf lacks: "word" and "write"',
+        'by 2 words of its description that pdf lacks: "word" and "write"',
     ),
-    ("pdf", "rotate pages", 'by one word of its body that docx lacks: "rotate"'),
+    ("pdf", "rotate pages", 'by 1 word of its body that docx lacks: "rotate"'),
     ("pdf", "/pdf the word document", "as the request calls it by name"),
     ("pdf", "please sign this form now", 'by its phrase "sign this form", which is in the request'),
 ]

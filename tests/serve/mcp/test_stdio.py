@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,11 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
     with os.fdopen(reading, "rb") as held:
         # The server holds the other end too: the end of the file says that it has gone as well.
         assert b"Traceback" not in held.read()
+
+
+def test_the_server_starts_without_the_client_of_the_sdk() -> None:
+    program = (
+        "import sys, skillyard.serve.mcp.stdio; assert 'mcp.client' not in sys.modules;"
+        "from mcp import Client; import mcp; assert mcp.server.MCPServer and Client is mcp.Client"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

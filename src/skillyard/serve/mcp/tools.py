@@ -7,9 +7,9 @@ conversation its tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from mcp_types import Tool, ToolAnnotations
 
@@ -30,7 +30,7 @@ from skillyard.serve.mcp.local_tools import (
     why_skill,
 )
 from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
-from skillyard.serve.runtime.fields import Schema, components_of
+from skillyard.serve.runtime.fields import Schema
 
 _References = Annotated[bool, "Also bring the Markdown files beside each skill."]
 _TOKENS = Bounds(least=0, most=200_000)
@@ -246,10 +246,6 @@ TOOLS: Mapping[str, _Tool] = {
 }
 
 
-COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), "{model}"))
-"""The complete schemas of the results and their members, by class name."""
-
-
 def _input_schema(fields: tuple[Field, ...]) -> Schema:
     """Return what a model needs to know of the arguments; bounds are checked, not listed."""
     by_name = {field.spelling.tool or field.name: field for field in fields}
@@ -267,21 +263,36 @@ def _property(field: Field) -> Schema:
     return {**schema, "description": field.about}
 
 
-def _outline(tool: str) -> Schema:
+_JSON_TYPES: Mapping[Any, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    NoneType: "null",
+    tuple: "array",
+    Literal: "string",
+}
+
+
+def _outline(result: type) -> Schema:
     """Return the result schema for clients: the members that are always there, and their types.
 
     The schema is sent to every client with the list of tools, and the SDK's client validates every
     result by it. It therefore says nothing of inner objects; docs/reference/json.md does.
     """
-    schema = COMPONENTS[RESULTS[tool].__name__]
-    members = {name: _plain(schema["properties"][name]) for name in schema["required"]}
-    return {"type": "object", "properties": members, "required": schema["required"]}
+    hints = get_type_hints(result)
+    always = [
+        each.name for each in fields(result) if each.default is MISSING or each.name == "schema"
+    ]
+    members = {name: _json_type(hints[name]) for name in always}
+    return {"type": "object", "properties": members, "required": always}
 
 
-def _plain(schema: Schema) -> Schema:
-    if "$ref" in schema:
-        return {"type": "object"}
-    return {"type": schema["type"]} if "type" in schema else {}
+def _json_type(hint: Any) -> Schema:
+    if get_origin(hint) is UnionType:
+        kinds = [_JSON_TYPES.get(part) for part in get_args(hint)]
+        return {"type": kinds} if all(kinds) else {}
+    return {"type": _JSON_TYPES.get(get_origin(hint) or hint, "object")}
 
 
 FIELDS: Mapping[str, tuple[Field, ...]] = {
@@ -289,7 +300,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
 }
 ARGUMENTS: Mapping[str, Schema] = {name: _input_schema(FIELDS[name]) for name in TOOLS}
 """The JSON Schema of each tool's arguments."""
-OUTLINES: Mapping[str, Schema] = {name: _outline(name) for name in TOOLS}
+OUTLINES: Mapping[str, Schema] = {name: _outline(RESULTS[name]) for name in TOOLS}
 """The output schema of each tool."""
 
 

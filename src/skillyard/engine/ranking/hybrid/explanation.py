@@ -6,7 +6,7 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.sums import stable_sum
-from skillyard.base.text import name_few
+from skillyard.base.text import name_few, plural
 from skillyard.engine.analysis.phrases import phrase_keys, phrases_of
 from skillyard.engine.embedding.protocol import EmbedderOrder, order_of
 from skillyard.engine.index.document_builder import FieldCounts, count_fields, field_shares
@@ -23,7 +23,7 @@ from skillyard.engine.ranking.hybrid.fusion import (
     Points,
     RocchioFeedback,
 )
-from skillyard.engine.ranking.hybrid.query_analysis import Term, spelled_in, written_forms
+from skillyard.engine.ranking.hybrid.query_analysis import Term, forms_in, written_forms
 from skillyard.engine.ranking.scorer import Explanation
 from skillyard.engine.skill import Skill
 
@@ -65,9 +65,6 @@ _LABELS = {
 }
 """What a feature is called, for people."""
 _BODY_FIELDS = ("headings", "prose", "code")
-_MOST_OF_LEAD = 0.75
-"""The share of a lead in words that the named words have at least, in all fields."""
-_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 class ExplainedQuery(NamedTuple):
@@ -153,47 +150,37 @@ def _second_points(outcome: ExplainedQuery, evidence: Evidence) -> dict[str, flo
 
 
 def _lead_in_words(outcome: ExplainedQuery, ahead: Side, other: Side) -> str:
-    """Return the words that make most of a lead, and the part of the skill that has them."""
-    terms, library = outcome.analysed.terms, outcome.library
+    """Return the part of the skill whose words lead most, and these words."""
+    terms, library, sides = outcome.analysed.terms, outcome.library, (ahead, other)
     texts = [term.text for term in terms]
-    impacts = [library.searcher.impacts(side.ordinal, texts) for side in (ahead, other)]
-    rows = [
-        (term.weight * (mine - theirs), term.text, mine, theirs)
-        for term, mine, theirs in zip(terms, *impacts, strict=True)
-        if mine > theirs
-    ]
-    rows.sort(key=lambda row: (-row[0], row[1]))
-    skills = [library.full_skill(side.ordinal) for side in (ahead, other)]
-    counts = [count_fields(skill) for skill in skills]
-    rest = (1.0 - _MOST_OF_LEAD) * stable_sum([lead for lead, *_ in rows])
-    fields: dict[str, list[tuple[float, str, bool]]] = {}
-    for number, (lead, text, mine, theirs) in enumerate(rows):
-        if number and stable_sum([row[0] for row in rows[number:]]) <= rest:
-            break
-        own = _by_field(counts[0], text, mine)
-        less = _by_field(counts[1], text, theirs)
-        field = max(own, key=lambda field: own[field] - less.get(field, 0.0))
-        fields.setdefault(field, []).append((lead, text, not theirs))
-    if not fields:
+    impacts = [library.searcher.impacts(side.ordinal, texts) for side in sides]
+    skills = [library.full_skill(side.ordinal) for side in sides]
+    counts, text = [count_fields(skill) for skill in skills], _text(skills[1])
+    spelled = forms_in(outcome.analysed, skills[0])
+    leads: dict[str, float] = {}
+    words: dict[str, list[str]] = {}
+    exclusive: dict[str, list[str]] = {}
+    for term, mine, theirs in zip(terms, *impacts, strict=True):
+        if mine > theirs:
+            own, less = _by_field(counts[0], term, mine), _by_field(counts[1], term, theirs)
+            part = max(own, key=lambda part: own[part] - less.get(part, 0.0))
+            leads[part] = leads.get(part, 0.0) + term.weight * (mine - theirs)
+            word = spelled.get(term.text, term.text)
+            words.setdefault(part, []).append(f'"{word}"')
+            if not theirs and word not in text:
+                exclusive.setdefault(part, []).append(f'"{word}"')
+    if not leads:
         return "by its words"
-    field = max(fields, key=lambda field: stable_sum([lead for lead, *_ in fields[field]]))
-    spelled = spelled_in(outcome.analysed, skills[0])
-    words = [f'"{spelled.get(text, text)}"' for _, text, _ in fields[field]]
-    count = _COUNTS[len(words)] if len(words) < len(_COUNTS) else str(len(words))
-    noun = "word" if len(words) == 1 else "words"
-    text = _text(skills[1])
-    lacks = all(
-        only and word.strip('"') not in text
-        for word, (*_, only) in zip(words, fields[field], strict=True)
-    )
-    which = f" that {other.skill.name} lacks" if lacks else ""
-    return f"by {count} {noun} of its {field}{which}: {name_few(words)}"
+    part = max(leads, key=leads.__getitem__)
+    which = f" that {other.skill.name} lacks" if part in exclusive else ""
+    named = exclusive.get(part, words[part])
+    return f"by {plural(len(named), 'word')} of its {part}{which}: {name_few(named)}"
 
 
-def _by_field(counts: FieldCounts, text: str, impact: float) -> dict[str, float]:
+def _by_field(counts: FieldCounts, term: Term, impact: float) -> dict[str, float]:
     """Return a term's impact by field; headings, prose and code are the body."""
     parts: dict[str, float] = {}
-    for field, share in field_shares(counts, text).items():
+    for field, share in field_shares(counts, term.text).items():
         part = "body" if field in _BODY_FIELDS else field
         parts[part] = parts.get(part, 0.0) + impact * share
     return parts
@@ -367,7 +354,7 @@ def _words(
     analysed = count_fields(
         skill if skill.body is not None else outcome.library.full_skill(ordinal)
     )
-    terms, spelled = outcome.analysed.terms, spelled_in(outcome.analysed, skill)
+    terms, spelled = outcome.analysed.terms, forms_in(outcome.analysed, skill)
     impacts = outcome.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [
         _term(term, spelled, term.weight * impact * scale, impact, analysed)
@@ -448,7 +435,7 @@ def _nearness(outcome: ExplainedQuery, ordinal: int) -> list[tuple[str, float, f
     weighted by its length in that sum.
     """
     table, searcher = outcome.library.table, outcome.library.searcher
-    spelled = spelled_in(outcome.analysed, outcome.library.skill(ordinal))
+    spelled = forms_in(outcome.analysed, outcome.library.skill(ordinal))
     whole = table.sums(outcome.analysed.vector_terms, query=True)
     length = _length(whole)
     candidates = []

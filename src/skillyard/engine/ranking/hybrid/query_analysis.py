@@ -258,13 +258,10 @@ def written_forms(text: str) -> dict[str, str]:
     return forms
 
 
-def spelled_in(analysed: AnalysedQuery, skill: Skill) -> dict[str, str]:
+def forms_in(analysed: AnalysedQuery, skill: Skill) -> dict[str, str]:
     """Return the written forms of a request's terms; translated ones as in the skill."""
-    forms = written_forms(analysed.wanted)
-    if any(term.text not in forms for term in analysed.terms):
-        text = f"{skill.name}\n{skill.description}\n{skill.body or ''}"
-        forms = {**written_forms(text), **forms}
-    return forms
+    text = f"{skill.name}\n{skill.description}\n{skill.body or ''}"
+    return {**written_forms(text), **written_forms(analysed.wanted)}
 
 
 def _both_ends(text: str) -> str:

@@ -41,7 +41,8 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     AnalysedQuery,
     Vocabulary,
     analyse_query,
-    spelled_in,
+    forms_in,
+    written_forms,
 )
 from skillyard.engine.ranking.hybrid.retrieval import retrieve
 from skillyard.engine.ranking.query import Query
@@ -349,7 +350,7 @@ class ScoredHybrid(Scored):
         ordinal, evidence = self.evidence_of(skill)
         if ordinal < 0:
             return ""
-        terms, spelled = self.analysed.terms, spelled_in(self.analysed, skill)
+        terms, spelled = self.analysed.terms, written_forms(self.analysed.wanted)
         impacts = self.bound.library.searcher.impacts(ordinal, [term.text for term in terms])
         hits = [
             (term.weight * impact, term.text)
@@ -357,6 +358,8 @@ class ScoredHybrid(Scored):
             if impact
         ]
         hits.sort(key=lambda hit: (-hit[0], hit[1]))
+        if any(text not in spelled for _, text in hits):
+            spelled = forms_in(self.analysed, skill)
         parts = []
         if hits:
             more = f" and {len(hits) - MAX_NAMED_TERMS} more" if len(hits) > MAX_NAMED_TERMS else ""
