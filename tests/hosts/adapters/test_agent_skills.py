@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.hosts.adapters import AgentSkills, SkillOptions
-from skillyard.hosts.adapters.agent_skills import MAX_END_CHARS, Conversation
+from skillyard.hosts.adapters.agent_skills import MAX_END_CHARS
 from tests.hosts.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -166,18 +166,15 @@ class TestFaults:
         assert "secret words" not in "".join(each.getMessage() for each in caplog.records)
 
     def test_a_fault_in_an_adapters_own_code_leaves_the_request(self) -> None:
-        request = {"text": FITS}
+        request = [FITS]
         skills = library()
 
         def bad(*rest: Any) -> Any:
             raise KeyError("an adapter's bug")
 
-        def read_well(given: Any) -> Conversation:
-            return Conversation([given["text"]], is_new=True)
-
-        for read, put in ((bad, bad), (read_well, bad)):
-            assert skills.put_before(request, read, put) is request
-            assert asyncio.run(skills.put_before_async(request, read, put)) is request
+        for read in (bad, str):
+            assert skills.put_before(request, read, bad) is request
+            assert asyncio.run(skills.put_before_async(request, read, bad)) is request
 
     def test_strict_raises_each_of_them(self) -> None:
         skills = AgentSkills([skill()], SkillOptions(scorer=Broken(), strict=True))

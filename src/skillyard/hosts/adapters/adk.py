@@ -16,7 +16,6 @@ ADK's own ``SkillToolset(registry=SkillyardRegistry(skills))`` finds and loads t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from skillyard.base.text import shorten
 from skillyard.engine.context.injection import USER_ROLE
 from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Skill
-from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block, skill_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
@@ -62,15 +61,14 @@ class SkillPlugin(BasePlugin):
         events = getattr(getattr(invocation_context, "session", None), "events", ())
         before = [event.content for event in events if event.author == USER_ROLE and event.content]
         contents = [*before, user_message]
-        after = await self._skills.put_before_async(contents, _conversation, _inject)
+        after = await self._skills.put_before_async(contents, _words, _put)
         return None if after[-1] is user_message else after[-1]
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Put the blocks before the user's messages, in this request only."""
         if not self._remember:
-            llm_request.contents = await self._skills.put_before_async(
-                llm_request.contents, _conversation, _inject
-            )
+            contents = await self._skills.put_before_async(llm_request.contents, _words, _put)
+            llm_request.contents = list(contents)
 
 
 def _is_text(part: Part) -> bool:
@@ -84,30 +82,13 @@ def _words(content: Content) -> str:
     return "\n".join(part.text or "" for part in content.parts or () if _is_text(part))
 
 
-def _inject_block(content: Content, block: str) -> Content:
+def _put(content: Content, block: str) -> list[Content]:
     """Return a copy of a message with the block in its first text."""
     parts = list(content.parts or ())
     first = next(number for number, part in enumerate(parts) if _is_text(part))
     text = prepend_block(block, parts[first].text or "")
     parts[first] = parts[first].model_copy(update={"text": text})
-    return content.model_copy(update={"parts": parts})
-
-
-def _conversation(contents: list[Content]) -> Conversation:
-    """Return the user's messages that have text; tool results have none."""
-    texts = [_words(content) for content in contents]
-    spoken = [text for text in texts if text.strip()]
-    return Conversation(spoken, is_new=bool(texts) and bool(texts[-1].strip()))
-
-
-def _inject(contents: list[Content], blocks: Sequence[str]) -> list[Content]:
-    left = iter(blocks)
-    return [
-        _inject_block(content, block)
-        if _words(content).strip() and (block := next(left))
-        else content
-        for content in contents
-    ]
+    return [content.model_copy(update={"parts": parts})]
 
 
 MAX_DESCRIPTION = 1_024

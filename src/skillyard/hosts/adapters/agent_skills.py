@@ -108,15 +108,6 @@ class Offer(NamedTuple):
         return prepend_block(self.block, text)
 
 
-class Conversation(NamedTuple):
-    """What the user said in a request of a framework."""
-
-    texts: Sequence[str]
-    """The messages with text, oldest first."""
-    is_new: bool
-    """True when nothing follows the last message: the model has not seen it."""
-
-
 class _Step(NamedTuple):
     """A conversation up to one message of the user."""
 
@@ -210,41 +201,53 @@ class AgentSkills:
 
     def put_before(
         self,
-        request: T,
-        read: Callable[[T], Conversation],
-        put: Callable[[T, Sequence[str]], T],
-    ) -> T:
-        """Return a framework's request with the blocks in it, or the same object without any.
+        items: Sequence[T],
+        read: Callable[[T], str],
+        put: Callable[[T, str], Sequence[T]],
+    ) -> Sequence[T]:
+        """Return the items of a request with a block before what the user said; else the same list.
 
-        ``read`` returns what the user said. ``put`` returns a new request with a block before each
-        of these messages; an empty text is no block. What was put before a message stays before it
-        in later requests, so that the model's cache of them holds. Errors in either are handled
-        like errors while choosing.
+        ``read`` returns the user's text in an item, which is empty in most. ``put`` returns what
+        stands for an item with its block. What was put before a message stays before it in later
+        requests, so that the provider's cache of them holds. Errors in either are handled like
+        errors while choosing.
         """
 
-        def work() -> T:
-            blocks = self._blocks(read(request))
-            return put(request, blocks) if any(blocks) else request
+        def work() -> Sequence[T]:
+            blocks = self._blocks([read(item) for item in items])
+            if not any(blocks):
+                return items
+            pairs = zip(items, blocks, strict=True)
+            return [
+                each for item, block in pairs for each in (put(item, block) if block else [item])
+            ]
 
-        return self._run_guarded("choosing a skill", work, request)
+        return self._run_guarded("choosing a skill", work, items)
 
     async def put_before_async(
         self,
-        request: T,
-        read: Callable[[T], Conversation],
-        put: Callable[[T, Sequence[str]], T],
-    ) -> T:
+        items: Sequence[T],
+        read: Callable[[T], str],
+        put: Callable[[T, str], Sequence[T]],
+    ) -> Sequence[T]:
         """Run :meth:`put_before` in a thread."""
-        return await self._in_thread(lambda: self.put_before(request, read, put), request)
+        try:
+            return await asyncio.to_thread(self.put_before, items, read, put)
+        except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
+            return self._handle_failure("choosing a skill", error, items)
 
-    def _blocks(self, conversation: Conversation) -> list[str]:
-        """Return the block before each message; none before one that carries its block."""
-        texts = conversation.texts
+    def _blocks(self, texts: Sequence[str]) -> list[str]:
+        """Return the block before each text; none before one that carries its block."""
         blocks, step, key = [], _Step(), b""
-        for left, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+        left = sum(map(bool, map(str.strip, texts)))
+        for place, text in enumerate(texts, 1):
+            if not text.strip():
+                blocks.append("")
+                continue
+            left -= 1
             words = own_words(text)
             key = sha256(key + words.encode("utf-8", "surrogatepass"))
-            is_new = conversation.is_new and not left
+            is_new = place == len(texts)  # nothing follows: the model has not seen it
             known = None if is_new else self._steps.get(key)
             if known is None:
                 known = _Step() if left >= MAX_REPLAYED else self._next(step, words, is_new=is_new)
@@ -395,12 +398,6 @@ class AgentSkills:
             return work()
         except Exception as error:  # noqa: BLE001 - a failing skill must not end an agent's run
             return self._handle_failure(what, error, otherwise)
-
-    async def _in_thread(self, work: Callable[[], T], otherwise: T) -> T:
-        try:
-            return await asyncio.to_thread(work)
-        except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
-            return self._handle_failure("choosing a skill", error, otherwise)
 
     def _handle_failure(self, what: str, error: Exception, otherwise: T) -> T:
         """Raise the error in strict mode, else log it. Unexpected ones with a trace."""

@@ -10,10 +10,10 @@ The blocks are added to the model calls only. The state and its checkpoints hold
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
@@ -43,7 +43,8 @@ class SkillMiddleware(AgentMiddleware):
     ) -> ModelResponse:
         """Call the model with the block added."""
         if self._choose:
-            request = self._skills.put_before(request, _conversation, _inject)
+            messages = self._skills.put_before(request.messages, _words, _put)
+            request = request.override(messages=list(messages))
         return handler(request)
 
     async def awrap_model_call(
@@ -51,7 +52,8 @@ class SkillMiddleware(AgentMiddleware):
     ) -> ModelResponse:
         """Do the same without blocking the event loop."""
         if self._choose:
-            request = await self._skills.put_before_async(request, _conversation, _inject)
+            messages = await self._skills.put_before_async(request.messages, _words, _put)
+            request = request.override(messages=list(messages))
         return await handler(request)
 
 
@@ -65,29 +67,12 @@ def skill_tools(skills: AnySkills) -> list[BaseTool]:
     ]
 
 
-def _places(messages: Sequence[AnyMessage]) -> list[int]:
-    """Return the indexes of the user's messages that have text."""
-    return [
-        place
-        for place, message in enumerate(messages)
-        if isinstance(message, HumanMessage) and str(message.text).strip()
-    ]
+def _words(message: AnyMessage) -> str:
+    return str(message.text) if isinstance(message, HumanMessage) else ""
 
 
-def _conversation(request: ModelRequest) -> Conversation:
-    messages = request.messages
-    places = _places(messages)
-    texts = [str(messages[place].text) for place in places]
-    return Conversation(texts, is_new=places[-1:] == [len(messages) - 1])
-
-
-def _inject(request: ModelRequest, blocks: Sequence[str]) -> ModelRequest:
-    """Return the request with the blocks before the user's messages."""
-    messages = list(request.messages)
-    for place, block in zip(_places(messages), blocks, strict=True):
-        content = _content(messages[place].content, block)
-        messages[place] = messages[place].model_copy(update={"content": content})
-    return request.override(messages=messages)
+def _put(message: AnyMessage, block: str) -> list[AnyMessage]:
+    return [message.model_copy(update={"content": _content(message.content, block)})]
 
 
 def _content(content: str | list[Any], block: str) -> str | list[Any]:

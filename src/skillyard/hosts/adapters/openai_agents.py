@@ -14,11 +14,11 @@ shows only its new items here: such a message is looked at alone.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from skillyard.engine.context.injection import USER_ROLE
-from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -35,8 +35,8 @@ def skill_filter(skills: AnySkills, then: CallModelInputFilter | None = None) ->
     library = AgentSkills.of(skills)
 
     async def apply(data: CallModelData[Any]) -> ModelInputData:
-        items = await library.put_before_async(data.model_data.input, _conversation, _inject)
-        model_data = ModelInputData(input=items, instructions=data.model_data.instructions)
+        items = await library.put_before_async(data.model_data.input, _words, _put)
+        model_data = ModelInputData(input=list(items), instructions=data.model_data.instructions)
         if then is None:
             return model_data
         result = then(CallModelData(model_data, data.agent, data.context))
@@ -50,26 +50,15 @@ def skill_tools(skills: AnySkills) -> list[FunctionTool]:
     return [function_tool(each.asynchronous) for each in tool_functions(AgentSkills.of(skills))]
 
 
-def _conversation(items: Sequence[Any]) -> Conversation:
-    texts = [_words(item) for item in items]
-    return Conversation([text for text in texts if text], is_new=any(texts[-1:]))
-
-
-def _inject(items: list[Any], blocks: Sequence[str]) -> list[Any]:
-    left = iter(blocks)
-    new: list[Any] = []
-    for item in items:
-        block = next(left) if _words(item) else ""
-        new += [{"role": USER_ROLE, "content": block}, item] if block else [item]
-    return new
+def _put(item: Any, block: str) -> list[Any]:
+    return [{"role": USER_ROLE, "content": block}, item]
 
 
 def _words(item: Any) -> str:
-    """Return the text of a user's message; empty for any other item, and for blanks."""
+    """Return the text of a user's message; empty for any other item."""
     if not isinstance(item, dict) or item.get("role") != USER_ROLE:
         return ""
     content = item.get("content")
     parts = [{"text": content}] if isinstance(content, str) else content
     texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
-    words = "\n".join(text for text in texts if isinstance(text, str))
-    return words if words.strip() else ""
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -10,11 +10,11 @@ the developer of the agent. Only the requests are changed; the message history i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills, Conversation
+from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
@@ -57,9 +57,9 @@ class Skills(AbstractCapability[Any]):
         if not self.choose:
             return request_context
         messages = await AgentSkills.of(self.skills).put_before_async(
-            request_context.messages, _conversation, _inject
+            request_context.messages, _words, _put
         )
-        return replace(request_context, messages=messages)
+        return replace(request_context, messages=list(messages))
 
 
 def skill_toolset(skills: AnySkills) -> FunctionToolset[Any]:
@@ -68,29 +68,21 @@ def skill_toolset(skills: AnySkills) -> FunctionToolset[Any]:
     return FunctionToolset([each.asynchronous for each in tools], id="skillyard")
 
 
-def _prompts(messages: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the indexes (message, part) of the user's texts."""
-    for number, message in enumerate(messages):
-        if isinstance(message, ModelRequest):
-            for index, part in enumerate(message.parts):
-                if isinstance(part, UserPromptPart) and _words(part.content).strip():
-                    yield number, index
+def _words(message: Any) -> str:
+    """Return what the user says in a message of the history."""
+    parts = message.parts if isinstance(message, ModelRequest) else ()
+    spoken = (_said(part.content) for part in parts if isinstance(part, UserPromptPart))
+    return "\n".join(filter(str.strip, spoken))
 
 
-def _conversation(messages: list[Any]) -> Conversation:
-    places = list(_prompts(messages))
-    texts = [_words(messages[number].parts[index].content) for number, index in places]
-    return Conversation(texts, is_new=bool(places) and places[-1][0] == len(messages) - 1)
-
-
-def _inject(messages: list[Any], blocks: Sequence[str]) -> list[Any]:
-    """Return new messages with the blocks in the prompts. The history is not modified."""
-    new_messages = list(messages)
-    for (number, index), block in zip(_prompts(messages), blocks, strict=True):
-        parts = list(new_messages[number].parts)
-        parts[index] = replace(parts[index], content=_before(parts[index].content, block))
-        new_messages[number] = replace(new_messages[number], parts=parts)
-    return new_messages
+def _put(message: Any, block: str) -> list[Any]:
+    """Return a new message with the block before the user's first words."""
+    parts = list(message.parts)
+    for place, part in enumerate(parts):
+        if isinstance(part, UserPromptPart) and _said(part.content).strip():
+            parts[place] = replace(part, content=_before(part.content, block))
+            break
+    return [replace(message, parts=parts)]
 
 
 def _text(item: object) -> str | None:
@@ -99,7 +91,7 @@ def _text(item: object) -> str | None:
     return str(item.content) if isinstance(item, TextContent) else None
 
 
-def _words(content: str | Sequence[Any]) -> str:
+def _said(content: str | Sequence[Any]) -> str:
     items = [content] if isinstance(content, str) else content
     return "\n".join(text for text in map(_text, items) if text is not None)
 
