@@ -50,14 +50,14 @@ def test_an_excluded_skill_is_not_chosen(
 
 
 def test_most_requests_still_get_their_skill(library: sy.Catalog) -> None:
-    """55 of 65 first choices are right, and 49 of 55 of those that only look like it."""
+    """56 of 65 first choices are right, and 48 of 55 of those that only look like it."""
     right = {"forbidden": 0, "pseudo": 0}
     for kind, _, text, wanted, _ in ROWS:
         selected = sy.select(library, text).selected
         if kind in right and selected and selected[0].skill.name == wanted:
             right[kind] += 1
-    assert right["forbidden"] >= 55
-    assert right["pseudo"] >= 49
+    assert right["forbidden"] >= 56
+    assert right["pseudo"] >= 48
 
 
 def test_why_says_that_the_request_excludes_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,8 @@ class Reading(NamedTuple):
     wanted: str
     """The request without what it forbids or replaces. What it only does without ("no server",
     "without code") stays: such words mostly say what the task is about (``training/README.md``)."""
+    strict: str
+    """The request without what a clause of its own excludes, too ("…, no blog posts")."""
     rest: str
     """The request without anything that it excludes."""
     excluded: str
@@ -80,10 +82,10 @@ def read_exclusions(text: str, language: str) -> Reading:
     languages = (language,) if language in LATIN else (language, _ENGLISH)
     signs = "|".join(cue_patterns("exclusions", *languages).get("sign", ())).split("|")
     if not any(sign in lower for sign in signs):
-        return Reading(text, text, "")
+        return Reading(text, text, text, "")
     cues = _cues(*languages)
     no_cues = [match.span() for match in cues.keep.finditer(text)]
-    spans: list[tuple[int, int, bool]] = []
+    spans: list[tuple[int, int, bool, bool]] = []  # from, to, is weak, has a clause of its own
     for kind in _Cues._fields[1:7]:
         weak, _, place = kind.rpartition("_")
         for match in getattr(cues, kind).finditer(text):
@@ -92,21 +94,23 @@ def read_exclusions(text: str, language: str) -> Reading:
                 continue
             if place == "before":
                 start = _clause_start(text, start, cues)
-            elif place == "start" and not _begins_clause(text, start, cues):
+            own = _begins_clause(text, start, cues)
+            if place == "start" and not own:
                 continue
-            else:
+            if place != "before":
                 end = _clause_end(text, end, cues)
-            spans.append((start, end, bool(weak)))
+            spans.append((start, end, bool(weak), own))
     if not spans:
-        return Reading(text, text, "")
+        return Reading(text, text, text, "")
     strong = [span for span in spans if not span[2]]
-    excluded = "\n".join(text[start:end] for start, end, _ in spans)
-    return Reading(_without(text, strong), _without(text, spans), excluded)
+    strict = [span for span in spans if not span[2] or span[3]]
+    excluded = "\n".join(text[start:end] for start, end, *_ in spans)
+    return Reading(_without(text, strong), _without(text, strict), _without(text, spans), excluded)
 
 
-def _without(text: str, spans: Iterable[tuple[int, int, bool]]) -> str:
+def _without(text: str, spans: Iterable[tuple[int, int, bool, bool]]) -> str:
     parts, last = [], 0
-    for start, end, _ in sorted(spans):
+    for start, end, *_ in sorted(spans):
         if end > last:
             parts.append(text[last:start])
             last = end

@@ -158,6 +158,8 @@ class AnalysedQuery(NamedTuple):
     mentions: Mentions = Mentions()
     lines_aside: int = 0
     """Lines of logs and code that are not read as words."""
+    is_ambiguous: bool = False
+    """True when a strict reading of what it excludes leaves less of it."""
 
     @property
     def is_long(self) -> bool:
@@ -177,15 +179,23 @@ class AnalysedQuery(NamedTuple):
         return [(term.text, term.weight) for term in self.terms]
 
 
-def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
-    """Return the analysed query, with weights from the statistics of the library."""
+def analyse_query(
+    query: Query, vocabulary: Vocabulary, *, is_strict: bool = False
+) -> AnalysedQuery:
+    """Return the analysed query, with weights from the statistics of the library.
+
+    ``is_strict`` also takes out what it only does without, where that has a clause of its own.
+    """
     whole, signals, lines_aside = _both_ends(query.text), "", 0
     if "\n" in whole:
         from skillyard.engine.analysis.machine_text import set_aside  # few requests need it
 
         whole, signals, lines_aside = set_aside(whole)
     language = language_of(whole)
-    text, rest, without = read_exclusions(whole, language)
+    text, strict, rest, without = read_exclusions(whole, language)
+    is_ambiguous = strict != text and not is_strict
+    if is_strict:
+        text = strict
     if without and small_talk_terms().issuperset(STANDARD.terms(text)):
         text = whole  # "don't hardcode secrets in the image": a condition is all that is said
     mentions = Mentions(text)
@@ -235,6 +245,7 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
         reading.language == ENGLISH,
         mentions,
         lines_aside,
+        is_ambiguous,
     )
 
 

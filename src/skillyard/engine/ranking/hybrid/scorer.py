@@ -172,9 +172,22 @@ class BoundHybrid:
         return self.library.skills
 
     def prepare(self, query: Query) -> ScoredHybrid:
-        """Retrieve and score the candidates of the query."""
-        library, fusion = self.library, self.scorer.fusion
+        """Retrieve and score the candidates of the query.
+
+        "Write the offer, no cover letter" and "publish it, no server" have the same words for what
+        the task is not, and for what it is about. So both readings are ranked, and the strict one
+        counts where it finds another skill that may fit.
+        """
         analysed = analyse_query(query, self.vocabulary)
+        scored = self._score(query, analysed)
+        if not analysed.is_ambiguous:
+            return scored
+        strict = self._score(query, analyse_query(query, self.vocabulary, is_strict=True))
+        is_other = strict.best not in (None, scored.best) and probability(strict.log_odds) >= MAYBE
+        return strict if is_other else scored
+
+    def _score(self, query: Query, analysed: AnalysedQuery) -> ScoredHybrid:
+        library, fusion = self.library, self.scorer.fusion
         judged: dict[int, float] = {}
         if query.feedback:
             from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
