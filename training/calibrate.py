@@ -99,6 +99,8 @@ class CalibrationSample(NamedTuple):
     """Of the best skill by the built-in evidence, before the rules."""
     cosines: tuple[float, float]
     """The best skill's cosine by an embedder, and that of the best other candidate."""
+    background: tuple[float, ...] = ()
+    """The request's cosines with the embedder's background."""
 
 
 def library_of(
@@ -176,6 +178,7 @@ class _Asking:
             gaps if fits else [],
             evidence_log_odds(scored),
             cosines_of(scored),
+            scored.candidates.background,
         )
 
     def _right(self, place: int, wish: Wish) -> bool:

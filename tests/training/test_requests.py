@@ -72,10 +72,19 @@ def test_no_skill_of_the_hands_left_out_has_a_request_by_another() -> None:
 def test_near_misses_are_asked_of_libraries_of_forty() -> None:
     sizes = Counter(number for number, _ in rows_of("libraries.tsv"))
     assert set(sizes.values()) == {40}
-    near = rows_of("near_misses.tsv")
-    assert {row[0] for row in near} == set(sizes)
+    near, choices = rows_of("near_misses.tsv"), rows_of("choices.tsv")
+    assert {row[0] for row in (*near, *choices)} == set(sizes)
     assert all(len(row) == 5 for row in near)
     assert len({row[1].casefold() for row in near}) == len(near)
+    assert len({(row[0], row[3].casefold()) for row in choices}) == len(choices)
+
+
+def test_choices_are_for_skills_of_their_library() -> None:
+    libraries = {tuple(row) for row in rows_of("libraries.tsv")}
+    for number, kind, _, _, skill, forbidden, _ in rows_of("choices.tsv"):
+        assert kind in {"sense", "job", "product", "step", "fit", "forbidden"}
+        assert (number, skill) in libraries
+        assert (kind == "forbidden") == ((number, forbidden) in libraries)
 
 
 def test_later_judgements_change_none_of_the_shared_ones() -> None:

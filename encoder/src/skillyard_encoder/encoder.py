@@ -17,6 +17,9 @@ __all__ = ["Encoder"]
 
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
+KINDS = "kinds.npy"
+UNIT_DOT = 127 * 127
+"""The dot product of a vector of signed bytes with itself."""
 MAX_PIECES = 128
 """Word pieces of a text; the rest is not read. Longer requests lose nothing by it
 (spec/encoder.md)."""
@@ -37,14 +40,18 @@ class Encoder:
     words, and for other languages, which it hardly understands (spec/encoder.md)."""
 
     calibration = (
-        *(0.5927, 0.5671, 7.3993, -0.8780),
-        *(-2.3662, 3.0419, 1.7599),
-        *(0.1011, 0.2357, -0.4602, 0.8215, -0.0313, -0.0211, -2.9055),
-        *(0.4902, 1.0496, 1.5396, -1.4371, -1.3658, -0.0970, -0.0873),
+        *(0.7629, 0.7793, 5.3329, -5.2117),
+        *(-2.4977, 4.1585, 1.0943),
+        *(0.1586, 0.0999, -0.9739, 1.8427, 0.0310, -0.0068, -3.7034),
+        *(-0.0452, 2.3679, 0.7398, -1.3279, -0.4144, -0.0219, -0.1250),
+        *(3.1104, 16.0270),
+        *(0.0069, -0.5199, -0.7865, 0.0335, 2.5761),
+        *(3.4570, 1.8842, 3.2743, 6.6349, -8.8449),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
-    more; and the features of the best skill (``python -m training.calibrate_encoder``)."""
+    more; the features of the best skill; the request's highest and mean cosine with
+    :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
 
     order = (0.6641, 0.7170, 1.5161)
     """What counts once more among the best skills of an English request: the share of it that a
@@ -54,7 +61,10 @@ class Encoder:
     """Threads that encode several texts at once; None for one on each core."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        """``folder`` contains another model and its tokenizer. Raises OSError without them."""
+        """``folder`` contains another model, its tokenizer and its kinds of skills.
+
+        Raises OSError without them.
+        """
         self.folder = Path(__file__).parent / "data" if folder is None else Path(folder)
         digest = sha256()
         for name in (MODEL, TOKENIZER):
@@ -70,6 +80,16 @@ class Encoder:
         with ThreadPoolExecutor(self.threads or _cores()) as pool:
             return list(pool.map(self._vector, texts))
 
+    def background(self, direction: bytes) -> tuple[float, float]:
+        """Return the highest and the mean cosine of a request with 768 kinds of public skills.
+
+        ``direction`` is its vector as signed bytes of norm 127. Sums of bytes are exact.
+        """
+        import numpy as np
+
+        dots = self._kinds @ np.frombuffer(direction, dtype=np.int8).astype(np.int32)
+        return int(dots.max()) / UNIT_DOT, int(dots.sum()) / len(dots) / UNIT_DOT
+
     def _vector(self, text: str) -> list[float]:
         import numpy as np
 
@@ -78,6 +98,12 @@ class Encoder:
         (vectors,) = self._session.run(None, {"pieces": pieces, "held": np.ones_like(pieces)})
         vector: list[float] = vectors[0].tolist()
         return vector
+
+    @cached_property
+    def _kinds(self) -> Any:
+        import numpy as np
+
+        return np.load(self.folder / KINDS).astype(np.int32)  # without BLAS and its buffers
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

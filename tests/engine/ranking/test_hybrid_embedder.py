@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import nan, sqrt
 from pathlib import Path
 
 import pytest
@@ -122,6 +122,26 @@ def test_a_calibrated_embedder_counts_in_the_probability(text: str, is_english: 
     assert more.value - odds.value == pytest.approx(
         sum(count * value for count, value in zip(features, facts, strict=True))
     )
+
+
+def test_a_request_near_to_other_skills_in_the_world_is_less_surely_for_this_one() -> None:
+    class Worldly(Letters):
+        calibration = (*(0.0, 1.0, 0.0, 0.0), *(0.0,) * 17, -2.0, 0.5, *(0.0,) * 9, 4.0)
+        cosines: tuple[float, ...] = (0.5, 0.25)
+
+        def background(self, direction: bytes) -> tuple[float, ...]:
+            return self.cosines if direction else ()
+
+    catalog, letters = sy.Catalog.from_skills(SKILLS), Worldly()
+    plain = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters()))
+    odds = plain[0].explanation.parts[1].value
+    near = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))
+    assert near[0].explanation.parts[1].value == pytest.approx(
+        odds - 2.0 * 0.5 + 0.5 * 0.25 + 4.0 * 0.5**2
+    )
+    for letters.cosines in ((nan, 0.1), (0.1,)):
+        with pytest.raises(EmbedderFailed, match="embedder letters: background is"):
+            sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))
 
 
 def _facts(text: str, letters: Letters) -> tuple[float, ...]:

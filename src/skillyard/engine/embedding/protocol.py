@@ -37,7 +37,11 @@ class EmbedderCalibration(NamedTuple):
     ahead * a``, with the cosine ``c`` of the best skill, and by how much it is above the highest
     cosine of another candidate, ``a``. For English requests ``english + english_cosine * c +
     english_ahead * a`` is added. So is, for all, the product of ``features`` and the features of
-    the best skill: beside a cosine they say something else than alone.
+    the best skill: beside a cosine they say something else than alone; and the product of
+    ``background`` and what the embedder's method ``background`` says of the request: a request that
+    lies as near to what other skills in the world do is less surely one for this skill. ``pairs``
+    are for the products of each two of log-odds, ``c``, ``a`` and the highest of the background,
+    squares included: (log-odds)², log-odds · ``c``, … in this order.
     """
 
     bias: float
@@ -49,6 +53,10 @@ class EmbedderCalibration(NamedTuple):
     english_ahead: float
     features: tuple[float, ...] = ()
     """In the order of ``Features`` of ``hybrid``; empty for none."""
+    background: tuple[float, ...] = ()
+    """For the highest and the mean cosine of the background; empty for none."""
+    pairs: tuple[float, ...] = ()
+    """Ten numbers, or none."""
 
 
 class EmbedderOrder(NamedTuple):
@@ -66,6 +74,10 @@ class EmbedderOrder(NamedTuple):
 
 FEATURES = 14
 """Features of the best skill in ``hybrid`` (``Features``)."""
+BACKGROUND = 2
+"""Numbers that a method ``background`` returns: the highest and the mean cosine."""
+PAIRS = 10
+"""Products of two of four numbers."""
 LONG_WORDS = 60
 """spec/encoder.md, gate."""
 
@@ -77,7 +89,10 @@ class Embedder(Protocol):
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, seven numbers in the order of :class:`EmbedderCalibration`, perhaps
-    with one for each feature of ``hybrid`` after them, its cosine counts in the probability. With
+    with one for each feature of ``hybrid`` after them, and perhaps twelve for ``background`` and
+    ``pairs`` after these, its cosine counts in the probability. The method ``background`` gets
+    a request's vector as signed bytes of norm :data:`UNIT`, and returns its highest and its mean
+    cosine with whatever the embedder takes for the skills of the world. With
     an attribute ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where
     the best skills of English requests are ordered once more; without it the cosine of the built-in
     table does. An attribute ``threads`` is how many threads it may use for several texts; work in
@@ -142,14 +157,20 @@ def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
 def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
     """Return the embedder's calibration, if any.
 
-    Raises InvalidInput for anything but seven numbers, or these and one for each feature.
+    Raises InvalidInput for anything but seven numbers, these and one for each feature, or all these
+    and twelve for a method ``background`` and pairs.
     """
-    least = len(EmbedderCalibration._fields) - 1
-    what = f"{least} or {least + FEATURES} finite numbers"
-    numbers = _numbers_of(embedder, "calibration", what, least, least + FEATURES)
+    least = len(EmbedderCalibration._fields) - 3
+    counts = [least, least + FEATURES]
+    if callable(getattr(embedder, "background", None)):
+        counts.append(least + FEATURES + BACKGROUND + PAIRS)
+    what = f"{' or '.join(map(str, counts))} finite numbers"
+    numbers = _numbers_of(embedder, "calibration", what, *counts)
     if numbers is None:
         return None
-    return EmbedderCalibration._make((*numbers[:least], numbers[least:]))
+    features, rest = numbers[least : counts[1]], numbers[counts[1] :]
+    background, pairs = rest[:BACKGROUND], rest[BACKGROUND:]
+    return EmbedderCalibration._make((*numbers[:least], features, background, pairs))
 
 
 def order_of(embedder: Embedder) -> EmbedderOrder | None:

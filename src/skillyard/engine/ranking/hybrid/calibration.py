@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, combinations_with_replacement
 from math import exp, log, sqrt
 from operator import add
 from typing import TYPE_CHECKING
@@ -71,6 +71,7 @@ def adjust_by_cosine(
     cosines: Mapping[int, float],
     features: Features,
     calibration: EmbedderCalibration,
+    background: Sequence[float] = (),
     *,
     is_english: bool,
 ) -> float:
@@ -78,12 +79,17 @@ def adjust_by_cosine(
     cosine = cosines.get(best, 0.0)
     ahead = cosine - _best_other(cosines, best)
     counts = calibration
+    nearest = background[0] if background else 0.0
+    facts = (log_odds, cosine, ahead, nearest)
+    pairs = [one * other for one, other in combinations_with_replacement(facts, 2)]
     parts = [
         counts.bias,
         counts.log_odds * log_odds,
         counts.cosine * cosine,
         counts.ahead * ahead,
         *(weight * value for weight, value in zip(counts.features, features, strict=False)),
+        *(weight * value for weight, value in zip(counts.background, background, strict=False)),
+        *(weight * value for weight, value in zip(counts.pairs, pairs, strict=False)),
     ]
     if is_english:
         parts += [counts.english, counts.english_cosine * cosine, counts.english_ahead * ahead]

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Sequence
+from math import isfinite
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
-from skillyard.engine.embedding.protocol import UNIT, Embedder, embed_checked, unit_bytes
+from skillyard.engine.embedding.protocol import (
+    BACKGROUND,
+    UNIT,
+    Embedder,
+    embed_checked,
+    unit_bytes,
+)
 from skillyard.engine.index.library import Library, memory_searcher
 from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.skill import Skill
@@ -68,6 +75,19 @@ class DenseIndex:
                 f"{len(stored)} numbers for the request, {self.dimensions} for each skill",
             )
         return stored
+
+    def background(self, direction: bytes) -> tuple[float, ...]:
+        """Return the request's cosines with the embedder's background; empty without one.
+
+        Raises EmbedderFailed for anything but finite numbers.
+        """
+        cosines_of = getattr(self.embedder, "background", None)
+        if not direction or not callable(cosines_of):
+            return ()
+        cosines = tuple(map(float, cosines_of(direction)))
+        if len(cosines) != BACKGROUND or not all(map(isfinite, cosines)):
+            raise EmbedderFailed(self.embedder.id, f"background is {cosines}, not two numbers")
+        return cosines
 
     def nearest(
         self, direction: bytes, limit: int, allowed: Container[int] | None

@@ -178,15 +178,6 @@ class BoundHybrid:
         the task is not, and for what it is about. So both readings are ranked, and the strict one
         counts where it finds another skill that may fit.
         """
-        analysed = analyse_query(query, self.vocabulary)
-        scored = self._score(query, analysed)
-        if not analysed.is_ambiguous:
-            return scored
-        strict = self._score(query, analyse_query(query, self.vocabulary, is_strict=True))
-        is_other = strict.best not in (None, scored.best) and probability(strict.log_odds) >= MAYBE
-        return strict if is_other else scored
-
-    def _score(self, query: Query, analysed: AnalysedQuery) -> ScoredHybrid:
         library, fusion = self.library, self.scorer.fusion
         judged: dict[int, float] = {}
         if query.feedback:
@@ -194,12 +185,21 @@ class BoundHybrid:
 
             judged = feedback_by_ordinal(query, library)
         files = self._files(query) if query.files else {}
-        candidates = retrieve(query, analysed, library, fusion, files, judged, self.dense)
-        totals = fuse_totals(candidates, fusion)
-        candidates = look_again(
-            totals, candidates, analysed, library.searcher, fusion, self.scorer.embedder
-        )
-        return ScoredHybrid(self, query, analysed, candidates, totals)
+        first: ScoredHybrid | None = None
+        while True:
+            analysed = analyse_query(query, self.vocabulary, is_strict=first is not None)
+            candidates = retrieve(query, analysed, library, fusion, files, judged, self.dense)
+            totals = fuse_totals(candidates, fusion)
+            candidates = look_again(
+                totals, candidates, analysed, library.searcher, fusion, self.scorer.embedder
+            )
+            scored = ScoredHybrid(self, query, analysed, candidates, totals)
+            if first is not None:
+                may_fit = scored.best is not None and probability(scored.log_odds) >= MAYBE
+                return scored if may_fit and scored.best != first.best else first
+            if not analysed.is_ambiguous:
+                return scored
+            first = scored
 
     def _files(self, query: Query) -> dict[int, float]:
         """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
@@ -319,6 +319,7 @@ class ScoredHybrid(Scored):
             cosines,
             self.features,
             calibration,
+            self.candidates.background,
             is_english=self.analysed.is_english,
         )
 
