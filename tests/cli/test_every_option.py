@@ -323,8 +323,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ),
     ("eval plan", "--effect"): row("--effect 1"),
     ("eval plan", "--skills"): row("--skills 9"),
-    ("eval plan", "--spread"): row("--spread 2"),
-    ("eval plan", "--margin"): row("--margin 0.1"),
     ("eval init", "--evals-dir"): row("--evals-dir cases"),
     ("new", "--from"): row("--from skills/csv-cleaning"),
     ("setup", "--yes"): row("--yes"),

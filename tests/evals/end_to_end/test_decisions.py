@@ -106,10 +106,10 @@ def test_the_plan_says_what_the_prompts_can_show(
     write_prompts(workspace, 10)
     (verdict,) = pay("effectiveness", "--dry-run", "--json").json["verdicts"]
     assert verdict["can_decide"] is True
-    assert verdict["message"] == "10 prompts: finds a difference of 1.0 points 4 times in 5"
+    assert verdict["message"] == "10 prompts: enough to find two points 4 times in 5"
     done = pay("effectiveness")
     assert done.code == 0
-    assert "tea-brewing: 10 prompts: finds a difference" in done.err
+    assert "tea-brewing: 10 prompts: enough to find" in done.err
 
 
 def test_a_run_until_decided_stops_at_the_look_that_decides(

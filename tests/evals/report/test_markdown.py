@@ -65,7 +65,6 @@ def test_a_summary_has_the_first_screen_and_what_decided() -> None:
     ]  # fmt: skip
     assert "| release-notes | L6 | ▼ regression | The mean fell from +0.31 to −0.45" in text
     assert "1 measure unchanged." in text
-    assert "Cost: \\$5.69" in text
     assert "\n\n\n" not in text
 
 

@@ -97,13 +97,6 @@ def test_the_configured_number_of_values_is_needed_on_both_sides() -> None:
     assert "50 are needed on both sides" in result.message
 
 
-def test_the_interval_of_a_rate_ends_where_rates_do() -> None:
-    result = change(measure([0.0] * 8), measure([1.0] * 7 + [0.0], "higher", largest=1.0))
-    assert result.low is not None
-    assert 0 < result.low < 1
-    assert result.high == 1.0
-
-
 def activation_case(number: int, expected: list[str], picked: list[str], **more: Any) -> Any:
     right = bool(set(expected) & set(picked)) if expected else not picked
     return {
@@ -150,13 +143,6 @@ def test_a_case_is_known_by_what_is_asked_and_not_by_its_place() -> None:
 
     assert keys({**case, "case_sha256": "d"}) == keys(moved) == {"d"}
     assert keys(case) == {"skill-00#0"}, "results of earlier releases have no digest"
-
-
-def test_a_measure_in_which_no_case_differs_has_no_interval_in_its_sentence() -> None:
-    same = measure([1.0, 0.0] * 10)
-    message = change(same, same).message
-    assert "(+0, no case differs, which does not show that others would not," in message
-    assert "interval" not in message
 
 
 TENTHS = st.integers(-20, 20)
@@ -223,17 +209,6 @@ def family(rng: random.Random, skills: int, fall: float) -> tuple[list[Measure],
         for now in (0, 1)
     )  # fmt: skip
     return before, after
-
-
-@given(st.integers(0, 50), st.integers(1, 6))
-def test_the_interval_and_the_p_agree(seed: int, skills: int) -> None:
-    for each in changes_of_measures("effectiveness", *family(random.Random(seed), skills, 0.8)):
-        assert each.low is not None
-        assert each.high is not None
-        assert each.change is not None
-        assert each.p_adjusted is not None
-        assert each.low <= each.change <= each.high
-        assert (each.high < 0 or each.low > 0) == (each.p_adjusted <= FALSE_ALARMS)
 
 
 def test_neither_the_order_of_measures_nor_a_copy_of_one_changes_anything() -> None:

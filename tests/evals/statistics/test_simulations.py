@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.intervals import POWER, smallest_detectable
+from skillyard.evals.statistics.intervals import POWER, units_needed
 from skillyard.evals.statistics.verdicts import OVERALL, ArmComparison
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
@@ -43,11 +43,11 @@ def test_runs_of_one_prompt_are_not_taken_for_prompts() -> None:
     assert alarms / runs <= allowed(0.05, runs)
 
 
-@for_each("prompts", [8, 12, 25])
-def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -> None:
+@for_each("effect", [1.2, 0.9, 0.6])
+def test_planted_effects_are_found_with_the_power_that_is_stated(effect: float) -> None:
+    prompts = units_needed(effect, 1.0)
+    assert prompts is not None
     trials = MANY // 2 if prompts < 15 else MANY // 4
-    effect = smallest_detectable(1.0, prompts)
-    assert effect is not None
     rng = random.Random(prompts)
     result = 0
     for _ in range(trials):

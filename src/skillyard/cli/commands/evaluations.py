@@ -163,22 +163,20 @@ _SCALE = "the judge's scale of 1 to 5"
     "eval plan",
     value("--effect", "POINTS", f"the difference to find, on {_SCALE}", default=0.5),
     value("--skills", "N", "skills that are evaluated together", default=1),
-    value("--spread", "POINTS", "standard deviation between prompts", default=1.0),
-    value("--margin", "POINTS", "conditions that differ by less are equivalent", default=0.5),
 )
 def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
     """How many prompts a verdict needs.
 
-    Needs no model, no key and no library. The spread is the standard deviation of the difference
-    between prompts; before anything is measured, 1 point is a good guess.
+    Needs no model, no key and no library. It takes the standard deviation of the difference between
+    prompts for 1 point.
 
         skillyard eval plan --effect 0.5
         skillyard eval plan --effect 1 --skills 12
     """
     among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
-    yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
+    yield line(f"Prompts of each skill{among}:")
     find = "to find a difference of {} points 4 times in 5"
-    equal = f"to show that two conditions differ by less than {needed.margin:g} points"
+    equal = "to show that two conditions differ by less than 0.5 points"
     for count, purpose in (
         (needed.least, find.format(2)),
         (needed.to_find, find.format(f"{needed.effect:g}")),

@@ -102,8 +102,6 @@ class JudgePrompt(NamedTuple):
     user: str
     schema: dict[str, Any]
     """A JSON schema of the reply, for providers that can hold a model to one."""
-    word: str
-    """The word in the frame lines; it occurs in none of the texts."""
 
 
 def judge_prompt(
@@ -135,7 +133,7 @@ def judge_prompt(
     if failures:
         stricter = _STRICTER[min(len(failures), len(_STRICTER)) - 1]
         user += stricter.format(why=REASONS[failures[-1]])
-    return JudgePrompt(_SYSTEM, user, reply_schema(criteria), word)
+    return JudgePrompt(_SYSTEM, user, reply_schema(criteria))
 
 
 def _digest(texts: Sequence[str], count: int) -> str:

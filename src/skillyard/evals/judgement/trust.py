@@ -74,12 +74,12 @@ def judge_trust(cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair])
     slots = [pair.slots for pair in pairs]
     if any(len(each) == 2 for each in slots):  # as those of planted pairs are
         slots += [each["slots"] for each in planted]
-    checks += [_place_check(slots), _length_check(pairs), *_agreement(pairs)]
+    checks += [_place_check(slots), _length_check(pairs)]
     failed = [check["check"] for check in checks if check["failed"]]
     known = any(check["failed"] is not None for check in checks)
     right = sum(each["winner"] != PADDED for each in planted)
     figures = [f"{right} of {plural(len(planted), 'planted pair')} right"] if planted else []
-    figures += [f"{check['count']} of {check['of']} {check['what']}" for check in checks[2:4]]
+    figures += [f"{check['count']} of {check['of']} {check['what']}" for check in checks[2:]]
     return {
         "trusted": not failed if known else None,
         "failed": failed,
@@ -149,18 +149,6 @@ def _length_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     return _check(
         "length", sum(both), len(both), "longer answers won", all(both) if possible else None
     )
-
-
-def _agreement(pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
-    """Return how often a judge agrees with itself, which is shown and not a check."""
-    swapped = [set(pair.slots) in ({"A", "B"}, {TIE}) for pair in pairs if len(pair.slots) == 2]
-    own = [agrees for pair in pairs if (agrees := pair.case.get("judge_agrees")) is not None]
-    return [
-        _check("swapped", sum(swapped), len(swapped), "pairs won by one side in both orders", None),
-        _check(
-            "own word", sum(own), len(own), "winners that it named are those of its scores", None
-        ),
-    ]
 
 
 def distrust(summary: Mapping[str, dict[str, Any]]) -> None:

@@ -201,23 +201,16 @@ def read_criteria(
             one = Criterion(one.get("name", ""), one.get("weight", 0), description)
         if not isinstance(one, Criterion):
             raise InvalidInput(f"criteria[{place}] must be a mapping with name and weight")
-        if fault := _criterion_fault(one, rubric):
-            raise InvalidInput(f"criteria[{place}].{fault}")
+        texts = isinstance(one.name, str) and isinstance(one.description, str)
+        if not texts or not one.name.strip() or one.name in rubric:
+            raise InvalidInput(f"criteria[{place}] needs texts, and a name of its own")
+        is_number = isinstance(one.weight, int | float) and not isinstance(one.weight, bool)
+        if not is_number or not 0 < one.weight < inf:
+            raise InvalidInput(f"criteria[{place}].weight must be a finite number above 0")
         rubric[one.name] = one
     if not rubric:
         raise InvalidInput("criteria: a rubric needs at least one criterion")
     return tuple(rubric.values())
-
-
-def _criterion_fault(one: Criterion, before: Mapping[str, Criterion]) -> str:
-    if not isinstance(one.name, str) or not one.name.strip() or one.name in before:
-        return "name must be a text that is not blank and stands nowhere twice"
-    if not isinstance(one.description, str):
-        return "description must be a text"
-    is_number = isinstance(one.weight, int | float) and not isinstance(one.weight, bool)
-    if not is_number or not 0 < one.weight < inf:
-        return f"weight must be a finite number above 0, not {one.weight!r}"
-    return ""
 
 
 def verdict(value: object, criteria: Iterable[Criterion]) -> dict[str, Any]:

@@ -99,8 +99,8 @@ class ActivationLayer:
         least = limits.min_cases
         for entity, _, positives, negatives, fires in _groups(decided, decided):
             tpr, fpr = values_by_case(positives, fires), values_by_case(negatives, fires)
-            yield Measure(entity, "tpr", "lower", tpr, limits.tpr_drop, least, largest=1)
-            yield Measure(entity, "fpr", "higher", fpr, limits.fpr_increase, least, largest=1)
+            yield Measure(entity, "tpr", "lower", tpr, limits.tpr_drop, least)
+            yield Measure(entity, "fpr", "higher", fpr, limits.fpr_increase, least)
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the rates, as they are shown."""

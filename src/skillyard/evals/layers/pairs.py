@@ -120,10 +120,7 @@ class PairLayer:
         summary, artifacts = analyse_pairs(cases, margin=work.settings.margin, looks=work.looks)
         add_pass_rates(summary, cases)
         for skill in work.tested.keys() & summary.keys():
-            fields = dict(work.tested[skill])
-            for name, size in fields.pop("conditions").items():
-                summary[skill]["conditions"].setdefault(name, {}).update(size)
-            summary[skill] |= fields
+            summary[skill] |= work.tested[skill]
         return summary, artifacts
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:

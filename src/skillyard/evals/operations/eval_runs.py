@@ -331,10 +331,8 @@ def eval_config(evals_dir: str) -> Config:
     """Return the section ``[eval]`` for an evaluations folder. Raises SkillyardError."""
     former = os.path.join(evals_dir, _FORMER)
     if os.path.lexists(former):
-        raise InvalidInput(
-            f"{former} is not read any more: move it to [eval] in"
-            f" {os.path.join(evals_dir, CONFIG_FILE)}, with default_seed for rng.default_seed"
-        )
+        where = os.path.join(evals_dir, CONFIG_FILE)
+        raise InvalidInput(f"{former} is not read any more: move it to [eval] in {where}")
     return read_section("eval", Config, evals_dir).below(evals_dir)
 
 

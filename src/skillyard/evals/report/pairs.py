@@ -23,7 +23,7 @@ from skillyard.evals.report.values import (
     visible_line,
     whole,
 )
-from skillyard.evals.statistics.verdicts import HEADLINES, comparisons_in_order, place_in
+from skillyard.evals.statistics.verdicts import HEADLINES, comparisons_in_order
 
 _DECIDING = "full/summary"
 """From this comparison too follows what to do with a skill; others are folded."""
@@ -31,7 +31,6 @@ _NOTE = (
     "Difference: points on the judge’s scale from 1 to 5, with the interval that decided. Worst "
     "prompt: where the skill lost most, or gained least."
 )
-_ARMS = ("full_siblings", "full", "enhanced", "old", "summary", "baseline")
 _LETTERS = 100
 """Most characters of a prompt in a sentence."""
 _WIDEST = 4.0  # scores lie between 1 and 5, so no difference is larger
@@ -69,7 +68,7 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
     return LayerView(
         _verdicts(skills, headline, scale),
         tuple(filter(None, sentences)),
-        (*compared, _pass_rates(run), _worst(skills), _arms(skills), _judge(trust)),
+        (*compared, _pass_rates(run), _worst(skills)),
         tuple(
             f"{skill}: {whole(count.number())} answers of {condition(arm)}"
             for skill, entity in skills.items()
@@ -196,24 +195,6 @@ def _worst(skills: Mapping[str, Json]) -> ReportTable:
     return ReportTable("The worst prompts", columns, tuple(rows), is_closed=True)
 
 
-def _arms(skills: Mapping[str, Json]) -> ReportTable:
-    """Return what each arm puts in and scores."""
-    rows = (
-        (
-            skill,
-            condition(arm),
-            whole(sizes.count("tokens_estimated")),
-            decimal(sizes.number("mean_score")),
-        )
-        for skill, entity in skills.items()
-        for arm, sizes in sorted(
-            entity.entries("conditions").items(), key=lambda arm: (place_in(_ARMS, arm[0]), arm[0])
-        )
-    )
-    columns = ("Skill", "Arm", "Tokens", "Score")
-    return ReportTable("What the tokens buy", columns, tuple(rows), is_closed=True)
-
-
 def _pass_rates(run: Json) -> ReportTable:
     """Return the pass rates of checks; without rows for a run without checks."""
     entities = {**entities_of(run), "all": run.at("summary", "_overall")}
@@ -238,14 +219,3 @@ def _check_difference(entity: Json) -> Estimate | None:
         if difference.value is not None:
             return difference._replace(text=f"{difference.text} pass rate")
     return None
-
-
-def _judge(trust: Json) -> ReportTable:
-    """Return the checks of the judge."""
-    rows = tuple(
-        (first_upper(check.text("what")), f"{whole(check.count('count'))} of {whole(of)}")
-        for check in trust.rows("checks")
-        if (of := check.count("of"))
-    )
-    title = "How far the judge can be trusted"
-    return ReportTable(title, ("What", "Figure"), rows, is_closed=True)

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from inspect import isfunction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from skillyard.base.errors import InvalidInput
@@ -26,21 +25,16 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.evals.report import values
 from skillyard.evals.report.report import PROOF, Report
 from skillyard.evals.report.values import (
-    Badge,
     Json,
     Results,
-    condition,
-    decimal,
     errors_of,
     group_of,
     is_pair,
-    many,
     outcome,
     pair_title,
     visible,
     visible_line,
 )
-from skillyard.evals.statistics.verdicts import comparisons_in_order, place_in
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -49,7 +43,7 @@ _PACKAGE = "skillyard.evals.report"
 MARKDOWN_LIMIT = 65_536
 """Most characters of a comment or a description on GitHub (its error message names the figure)."""
 MAX_CASES = 1_000
-"""Most cases of one layer that are shown, failed ones and errors first."""
+"""Most cases of one run that are shown."""
 LETTERS = 8_000
 """Most characters that are shown of one text: a page of 300 pairs opens on a phone then."""
 _LONGEST = 2_000
@@ -75,12 +69,9 @@ def html(report: Report, *, cases_link: str = "") -> str:
     return _page("report.html", report=report, cases_link=cases_link)
 
 
-def html_cases(
-    report: Report, text_of: TextOf, *, report_link: str, max_cases: int = MAX_CASES
-) -> str:
+def html_cases(report: Report, text_of: TextOf, *, report_link: str) -> str:
     """Return the page of cases: every answer in full, both of a pair side by side."""
-    cases = [(run, list(_case_groups(run, max_cases))) for run, _ in report.parts]
-    return _page("cases.html", report=report, cases=cases, text_of=text_of, report_link=report_link)
+    return _page("cases.html", report=report, text_of=text_of, report_link=report_link)
 
 
 def _page(template: str, **names: object) -> str:
@@ -111,71 +102,13 @@ def environment() -> Environment:
     )
     ours = {name: each for name, each in vars(values).items() if isfunction(each)}
     environment.filters.update(ours, prose=prose)
-    environment.globals.update(ours, case_badge=case_badge, LETTERS=LETTERS, PROOF=PROOF)
+    environment.globals.update(ours, MAX_CASES=MAX_CASES, LETTERS=LETTERS, PROOF=PROOF)
     return environment
 
 
 def _finalize(value: object) -> object:
     """Return what a page may show: texts with their hidden characters written out, and markup."""
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
-class CaseGroup(NamedTuple):
-    """A group of cases under one heading: those of a skill, or of a category (L3)."""
-
-    name: str
-    about: str
-    cases: list[Json]
-    more_cases: str
-    """A sentence with the number of cases that are not shown, or empty."""
-
-
-_URGENT = ("failed", "error", "unscored")
-_STATES = (*_URGENT, "passed", "scored", "skipped")
-
-
-def _case_groups(run: Results, max_cases: int) -> Iterator[CaseGroup]:
-    """Yield the cases in groups; if there are too many, those that failed are shown first."""
-    comparisons = comparisons_in_order(case.text("comparison") for case in run.cases)
-    states = {id(case): outcome(case)[0] for case in run.cases}
-
-    def place(case: Json) -> tuple[Any, ...]:
-        prompt, run_index = (case.number(key) or 0 for key in ("prompt_index", "run_index"))
-        state = (0, "") if is_pair(case) else place_in(_STATES, states[id(case)])
-        return prompt, state, run_index, place_in(comparisons, case.text("comparison"))
-
-    ranked = sorted(run.cases, key=lambda case: place_in(_URGENT, states[id(case)]))
-    shown = set(map(id, ranked[:max_cases]))
-    groups: dict[str, list[Json]] = {}
-    for case in sorted(run.cases, key=place):
-        groups.setdefault(group_of(case), []).append(case)
-    for name, cases in sorted(groups.items()):
-        counts = Counter(states[id(case)] for case in cases)
-        about = [f"{counts[each]:,} {each}" for each in ("failed", "error", "skipped")]
-        about = [many(len(cases), "case"), *(each for each in about if each[0] != "0")]
-        of_group = [case for case in cases if id(case) in shown]
-        left = len(cases) - len(of_group)
-        more = f"{many(left, 'more case')} in the results file." if left else ""
-        yield CaseGroup(name, ", ".join(about), of_group, more)
-
-
-def case_badge(case: Json) -> Badge:
-    """Return what came of a case: its state, or the winner of a pair."""
-    badges = {
-        "passed": Badge("✓", "passed", "good"),
-        "failed": Badge("✗", "failed", "bad"),
-        "error": Badge("!", "error", "bad"),
-        "skipped": Badge("○", "skipped", "open"),
-        "unscored": Badge("?", "no verdict", "open"),
-    }
-    winner, improvement = case.text("winner"), case.number("improvement")
-    if badge := badges.get(outcome(case)[0]):
-        return badge
-    if winner in ("", "tie"):
-        return Badge("=", "tie" if is_pair(case) else "measured", "even")
-    by = f" by {decimal(abs(improvement))}" if improvement is not None else ""
-    sign, kind = ("▲", "good") if winner == case.text("condition_a") else ("▼", "bad")
-    return Badge(sign, f"{condition(winner)}{by}", kind)
 
 
 def prose(text: str, limit: int = 1_000) -> str:

@@ -59,7 +59,6 @@ _RECORD = (
     *("temperature_requested", "temperature_sent", "dataset_sha256", "engine_version"),
 )
 """All of ``meta`` that is needed to know the cost of a run, and to repeat it."""
-_LETTERS = 80
 _NAMED = 5
 """Skills that a banner names."""
 
@@ -77,7 +76,6 @@ class Report:
     """All that a report shows."""
 
     banners: tuple[Banner, ...]
-    facts: tuple[tuple[str, str], ...]
     changes: tuple[Json, ...]
     """The lines of a comparison with the baseline (:mod:`skillyard.evals.statistics.changes`):
     ``eval_type``, ``entity``, ``measure``, ``status`` and ``message``; regressions first."""
@@ -107,7 +105,6 @@ def build_report(
     in_order = sorted(map(Json, changes), key=lambda each: each.text("status") != "regression")
     return Report(
         tuple(banners),
-        tuple((name, value) for name, value in _facts(runs) if value),
         tuple(in_order),
         _changed(in_order),
         parts,
@@ -178,21 +175,6 @@ def _warnings(run: Results, view: LayerView) -> Iterator[tuple[str, str]]:
 def _counted(cases: Sequence[Json]) -> int:
     """Return the number of cases from which the figures are computed."""
     return sum(outcome(case)[0] not in ("error", "skipped", "unscored") for case in cases)
-
-
-def _facts(runs: Sequence[Results]) -> Iterator[tuple[str, str]]:
-    """Yield what was run, over all layers."""
-    times = sorted(filter(None, (run.text("meta", "timestamp") for run in runs)))
-    days = dict.fromkeys(f"{time[:10]} {time[11:16]}" for time in (times[:1] + times[-1:]))
-    yield "Run", f"{' to '.join(days)} UTC" if days else ""
-    yield "Answered by", ", ".join(dict.fromkeys(run.answered_by for run in runs))
-    for title, key in (("Model", "model"), ("Judge", "judge_model"), ("Router", "router")):
-        values = dict.fromkeys(run.text("meta", key) for run in runs)
-        yield title, ", ".join(visible_line(each, _LETTERS) for each in values if each)
-    cases = [case for run in runs for case in run.cases]
-    yield "Cases", f"{whole(_counted(cases))} of {whole(len(cases))} counted"
-    costs = [cost for run in runs if (cost := run.number("meta", "run_cost")) is not None]
-    yield "Cost", money(sum(costs)) if costs else ""
 
 
 def _record(run: Results) -> ReportTable:

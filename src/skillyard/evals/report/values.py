@@ -316,6 +316,12 @@ def outcome(case: Json) -> tuple[str, str]:
     return "unscored", "the results hold neither a verdict nor a reason for its absence"
 
 
+def result_of(case: Json) -> str:
+    """Return the winner of a pair, or the state of a case that has none."""
+    winner = case.text("winner")
+    return condition(winner) if winner else outcome(case)[0]
+
+
 def is_pair(case: Json) -> bool:
     """True for a case that compares two answers; else a router picked skills in it."""
     return "comparison" in case

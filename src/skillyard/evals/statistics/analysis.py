@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from skillyard.evals.judgement.trust import distrust, judge_trust
@@ -17,7 +16,6 @@ from skillyard.evals.statistics.verdicts import (
     PLACES,
     ArmComparison,
     JudgedPair,
-    PromptId,
     compare_arms,
     comparisons_in_order,
     is_one_sided,
@@ -149,22 +147,6 @@ def _entry(group: _Group) -> dict[str, Any]:
         "word": headline.word if headline else NOT_ENOUGH,
         "recommended_level": _recommended(group.comparisons),
         "comparisons": {name: each.to_dict() for name, each in group.comparisons.items()},
-        "conditions": _conditions(group.all_pairs),
-    }
-
-
-def _conditions(pairs: Iterable[JudgedPair]) -> dict[str, dict[str, Any]]:
-    """Return the score of each arm, mean over prompts."""
-    scores: dict[str, dict[PromptId, list[float]]] = {}
-    for pair in pairs:
-        for arm, score in zip((pair.first, pair.second), pair.scores, strict=True):
-            scores.setdefault(arm, {}).setdefault(pair.unit, []).append(score)
-    return {
-        arm: {
-            "mean_score": fmean(map(fmean, scores[arm].values())),
-            "n": sum(map(len, scores[arm].values())),
-        }
-        for arm in sorted(scores, key=lambda arm: place_in(_ARMS, arm))
     }
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from math import comb, inf, prod, sqrt
+from math import comb, prod, sqrt
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -63,8 +63,6 @@ class Measure:
     """Values that both runs need."""
     spreads: float = 0.0
     """So many standard deviations of the baseline's values a change must exceed as well."""
-    largest: float = inf
-    """No change can be larger: 1 for rates."""
 
 
 def values_by_case(
@@ -101,14 +99,9 @@ class MeasureChange:
     """After minus before, mean over cases."""
     threshold: float | None = None
     """The change from which on it is reported."""
-    low: float | None = None
-    """The interval of the change, corrected for all measures."""
-    high: float | None = None
     p_adjusted: float | None = None
     """The chance that any measure changes so much in its direction, if nothing changed."""
     cases: int = 0
-    note: str = ""
-    """Why nothing can be told."""
     message: str = ""
     """One sentence with the figures."""
 
@@ -181,11 +174,10 @@ class _Pair(NamedTuple):
             note = f"{counts[0]} values before and {counts[1]} now; {measure.least} are needed"
             note += " on both sides"
             message = f"{measure.measure}: cannot tell, {note}"
-            return MeasureChange(*identity, CANNOT_TELL, note=note, message=message)
+            return MeasureChange(*identity, CANNOT_TELL, message=message)
         spread = spread_of([value for values in self.before.values() for value in values])
         threshold = max(measure.threshold, measure.spreads * spread)
-        scale = 1 / sqrt(len(cases))
-        change = self.sign * float(deals[0]) * scale
+        change = self.sign * float(deals[0]) / sqrt(len(cases))
         p_worse, p_better = (
             float((each >= sign * deals[0]).mean()) for each, sign in ((worst, 1), (best, -1))
         )
@@ -199,28 +191,19 @@ class _Pair(NamedTuple):
                 status = REGRESSION
             elif p_better <= FALSE_ALARMS:
                 status = IMPROVEMENT
-        # The end on the side of no change is as far away as chance takes a change that way.
-        to_worse, to_better = _by_chance(worst) * scale, _by_chance(best) * scale
-        down, up = (to_better, to_worse) if self.sign < 0 else (to_worse, to_better)
         before, after = (
             fmean([fmean(values[case]) for case in cases])
             for values in (self.before, measure.cases)
         )
-        low, high = max(change - down, -measure.largest), min(change + up, measure.largest)
         p = p_worse if deals[0] > 0 else p_better
-        message = f"{measure.measure}: {before:.3g} before, {after:.3g} now ({change:+.3g}"
-        if round(low, 6) == round(high, 6):
-            message += ", no case differs, which does not show that others would not"
-        else:
-            message += f", interval {low:+.3g} to {high:+.3g}"
-        message += f", corrected p {p:.3g}) over {len(cases)} cases"
-        message += f"; the threshold is {threshold:.3g}" + (
-            f"; cannot tell, {note}" if note else ""
+        message = f"{measure.measure}: {before:.3g} before, {after:.3g} now ({change:+.3g},"
+        message += f" corrected p {p:.3g}) over {len(cases)} cases"
+        message += f"; the threshold is {threshold:.3g}"
+        message += f"; cannot tell, {note}" if note else ""
+        figures = (round(before, 6), round(after, 6), round(change, 6) + 0.0)  # never -0.0
+        return MeasureChange(
+            *identity, status, *figures, threshold, round(p, 6), len(cases), message
         )
-        # never -0.0
-        change, low, high, p = (round(each, 6) + 0.0 for each in (change, low, high, p))
-        figures = (round(before, 6), round(after, 6), change, threshold, low, high, p)
-        return MeasureChange(*identity, status, *figures, len(cases), note, message)
 
     def _smallest_p(self) -> float:
         """Return the smallest p that so many cases and runs can reach, whatever they hold."""
@@ -240,9 +223,3 @@ def _orders(count: int) -> Any:
     bits = random.Random(count).randbytes(4 * _ORDERS * count)
     drawn = np.frombuffer(bits, dtype="<u4").reshape(_ORDERS, count).argsort(axis=1)
     return np.vstack((np.arange(count), drawn, drawn[:, ::-1]))
-
-
-def _by_chance(largest: Any) -> float:
-    """Return what the largest change of a deal exceeds in 4 % of the deals."""
-    place = len(largest) - int(FALSE_ALARMS * len(largest) * (1 + 1e-12)) - 1
-    return float(arrays().partition(largest, place)[place])

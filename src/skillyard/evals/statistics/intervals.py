@@ -193,30 +193,15 @@ def least_units(chance: float = FALSE_STATEMENTS) -> int:
     return units_needed(_LARGE, ASSUMED_SPREAD, chance) or MAX_UNITS
 
 
-def smallest_detectable(
-    spread: float, units: int, chance: float = FALSE_STATEMENTS
-) -> float | None:
-    """Return the smallest true difference that ``units`` prompts find 4 times in 5, in points.
-
-    None where they find none.
-    """
-    if units < 2:
-        return None
-    hundredths = range(1, round(100 * LARGEST) + 1)
-    place = bisect_left(
-        hundredths, True, key=lambda each: _finds(each / 100, spread, units, chance)
-    )
-    return hundredths[place] / 100 if place < len(hundredths) else None
-
-
 def units_needed(effect: float, spread: float, chance: float = FALSE_STATEMENTS) -> int | None:
     """Return the fewest prompts a skill that find ``effect`` 4 times in 5; None above 10,000."""
-    return _fewest(lambda units: _finds(abs(effect), spread, units, chance)) if effect else None
+    effect = abs(effect)
 
+    def enough(units: int) -> bool:
+        missing = effect - _needed_mean(effect, spread, units, chance / 2)
+        return missing * sqrt(units) >= _NORMAL.inv_cdf(POWER) * spread
 
-def _finds(effect: float, spread: float, units: int, chance: float) -> bool:
-    missing = effect - _needed_mean(effect, spread, units, chance / 2)
-    return missing * sqrt(units) >= _NORMAL.inv_cdf(POWER) * spread
+    return _fewest(enough) if effect else None
 
 
 def equivalence_units(
@@ -257,8 +242,6 @@ class PlannedVerdict:
     """Fewer prompts seldom find even two points."""
     can_decide: bool
     """True if there are so many."""
-    smallest_detectable: float | None
-    """Points of the 1-5 scale that are found 4 times in 5; None where nothing is."""
     message: str
     """One sentence."""
 
@@ -267,9 +250,7 @@ class PromptPlan(NamedTuple):
     """How many prompts a skill needs for a verdict; None where 10,000 are not enough."""
 
     effect: float
-    spread: float
     skills: int
-    margin: float
     least: int
     """To find a difference of two points 4 times in 5."""
     to_find: int | None
@@ -295,38 +276,30 @@ def planned_verdicts(
     among = f", {skills} skills" if skills > 1 else ""
     planned = []
     for skill, prompts in sorted(prompts_by_skill.items()):
-        detectable = smallest_detectable(ASSUMED_SPREAD, prompts, chance)
-        shows = (
-            f"too few for a verdict on it alone; {least} needed"
-            if detectable is None or prompts < least
-            else f"finds a difference of {detectable:.1f} points 4 times in 5"
-        )
+        enough = prompts >= least
+        missing = f"too few for a verdict on it alone; {least} needed"
+        shows = "enough to find two points 4 times in 5" if enough else missing
         message = f"{plural(prompts, 'prompt')}{among}: {shows}"
-        planned.append(PlannedVerdict(skill, prompts, least, prompts >= least, detectable, message))
+        planned.append(PlannedVerdict(skill, prompts, least, enough, message))
     return tuple(planned)
 
 
-def prompts_needed(
-    effect: float, *, skills: int = 1, spread: float = ASSUMED_SPREAD, margin: float = MARGIN
-) -> PromptPlan:
+def prompts_needed(effect: float, *, skills: int = 1) -> PromptPlan:
     """Return how many prompts each of ``skills`` skills needs to find a difference.
 
     Raises InvalidInput for figures that no run can have.
     """
-    possible = 0 <= effect <= LARGEST and spread >= 0 and margin >= 0
-    if not (possible and 1 <= skills <= _MAX_SKILLS):
+    if not (0 <= effect <= LARGEST and 1 <= skills <= _MAX_SKILLS):
         raise InvalidInput(
             f"effect must be 0 to {LARGEST:g} (on a scale of 1 to 5 no difference is larger than"
-            f" {LARGEST:g}), spread and margin 0 or more, and skills 1 to {_MAX_SKILLS:,}"
+            f" {LARGEST:g}), and skills 1 to {_MAX_SKILLS:,}"
         )
     chance = FALSE_STATEMENTS / skills
     return PromptPlan(
         effect,
-        spread,
         skills,
-        margin,
         least_units(chance),
-        units_needed(effect, spread, chance),
+        units_needed(effect, ASSUMED_SPREAD, chance),
         # With several skills, a decided headline passes the other half of its share on.
-        equivalence_units(spread, chance / min(2, skills), margin=margin),
+        equivalence_units(ASSUMED_SPREAD, chance / min(2, skills)),
     )
