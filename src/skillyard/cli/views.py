@@ -65,9 +65,9 @@ def _ranks(matches: Sequence[Match], levels: bool) -> Table:
 
 
 def _lack(match: Match) -> str:
-    if match.rejected_because:
-        return f"cannot be chosen: {match.rejected_because}; "
-    return f"{unchecked(match.unchecked_tools)}; " if match.unchecked_tools else ""
+    lack = match.rejected_because and f"cannot be chosen: {match.rejected_because}"
+    lack = lack or (unchecked(match.unchecked_tools) if match.unchecked_tools else "")
+    return lack and f"{lack}; "
 
 
 def tree(node: Explanation) -> Tree:
@@ -99,10 +99,9 @@ def selection(result: SelectResult) -> Iterator[Block]:
         yield from titled(f"not chosen{clean_line(common)}")
         yield _others(chosen.rejected, bool(reasons))
     yield line()
-    candidates = plural(chosen.considered, "candidate") if chosen.considered else ""
-    among = result.counts.words if result.counts.left_out or not candidates else ""
-    looked = " among ".join(filter(None, (candidates, among)))
-    yield line(Span(f"{looked}; by {chosen.scorer}", "dim"))
+    looked = [plural(chosen.considered, "candidate")] if chosen.considered else []
+    looked += [result.counts.words] if result.counts.left_out or not looked else []
+    yield line(Span(f"{' among '.join(looked)}; by {chosen.scorer}", "dim"))
 
 
 def _abstention(result: SelectResult) -> Iterator[Block]:
@@ -123,28 +122,19 @@ def _abstention(result: SelectResult) -> Iterator[Block]:
         yield line(Span("Nothing was chosen: --top-k is 0.", "head"))
     elif best is None:
         yield line(Span("No skill fits:", "head"), " none has anything in common with the request.")
-    elif best.score >= result.min_score:
-        yield line(
-            Span("No skill can be used:", "head"),
-            " the best is ",
-            Span(best.skill.name, "name"),
-            f"; {clean_line(best.rejected_because)}.",
-        )
     else:
+        can, is_, why = "can be used", " is ", f"; {clean_line(best.rejected_because)}."
+        if best.score < result.min_score:
+            can, is_ = "fits", ", "
+            why = f", scores {_score(best)}, below the floor of {result.min_score:.3g}."
         yield line(
-            Span("No skill fits:", "head"),
-            " the best, ",
-            Span(best.skill.name, "name"),
-            f", scores {_score(best)}, below the floor of {result.min_score:.3g}.",
+            Span(f"No skill {can}:", "head"), " the best", is_, Span(best.skill.name, "name"), why
         )
 
 
 def _choice(match: Match, result: SelectResult) -> Iterator[Block]:
-    level = _level(match)
-    parts = [Span(match.skill.name, "name"), Span(f"  {_score(match)}", "score")]
-    if level.text:
-        parts += [Span(" "), level]
-    yield line(*parts)
+    name, score = Span(match.skill.name, "name"), Span(f"  {_score(match)} ", "score")
+    yield line(name, score, _level(match))
     yield line(shorten(match.skill.description, DESCRIPTION_CHARS), indent=2)
     if result.selection.fallback:
         yield _fact("why", "nothing passed the floor; it is the generalist that was asked for")

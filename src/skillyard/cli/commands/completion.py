@@ -18,16 +18,11 @@ _SAFE_NAME = re.compile(r"\w[\w.:+-]*")
 """A name that a shell does not expand: bash evaluates the words that it offers."""
 _NAMES_SKILLS = re.compile(r"\bslugs?\b|^skills\b")
 """In the help of a NAME that is a skill of the library."""
+_SHELLS = ("bash", "zsh", "fish", "skills")
 
 
 @command(
-    "completion",
-    value(
-        "shell",
-        "SHELL",
-        "the shell; skills prints the names that scripts offer",
-        choices=("bash", "zsh", "fish", "skills"),
-    ),
+    "completion", value("shell", "SHELL", "the shell, or skills for their names", choices=_SHELLS)
 )
 def completion(args: Namespace, console: Console) -> None:
     """Print a completion script for a shell.
@@ -36,11 +31,9 @@ def completion(args: Namespace, console: Console) -> None:
     """
     from skillyard.base.shapes.upkeep import CompletionScript
 
-    if args.shell == "skills":
-        names = (skill.name for skill in load(args, console))
-        text = "\n".join(sorted(filter(_SAFE_NAME.fullmatch, names)))
-    else:
-        text = script(args.shell)
+    skills = load(args, console) if args.shell == "skills" else ()
+    names = sorted(filter(_SAFE_NAME.fullmatch, (skill.name for skill in skills)))
+    text = "\n".join(names) if args.shell == "skills" else script(args.shell)
     console.show_text(CompletionScript(shell=args.shell, script=text), text)
 
 

@@ -128,36 +128,29 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     from skillyard.hosts.operations.prompts import host_summary_of, summary_of
 
     query = None if request.query is None else Query(request.query)
+    window, budget, tokens = request.window, request.budget, request.budget_tokens
     if query is None and request.scorer is not None:
         raise InvalidInput("--scorer ranks the skills for --query: give a request")
+    if request.host is not None and (query is not None or tokens is not None):
+        raise InvalidInput("--query and --budget-tokens do not go with --host, which has its rules")
+    if request.host is None and (window is not None or budget is not None):
+        raise InvalidInput("--window and --budget say more about --host: name the host")
+    catalog, form = load(args, console), request.format
     if request.host is not None:
-        for option, value in (("--budget-tokens", request.budget_tokens), ("--query", query)):
-            if value is not None:
-                raise InvalidInput(f"{option} does not go with --host, which lists in its own way")
-        catalog = load(args, console)
-        window, budget, form = request.window, request.budget, request.format
         listing = host_summary_of(catalog, request.host, window=window, budget=budget, format=form)
         if form is None:
             console.show(listing, host_table)
         else:
             console.show_text(listing, listing.text)
-        note_unloaded(catalog.diagnostics, args, console)
-        return
-    if request.window is not None or request.budget is not None:
-        raise InvalidInput("--window and --budget say more about --host: name the host")
-    catalog = load(args, console)
-    result = summary_of(
-        catalog,
-        format=request.format or "lines",
-        budget_tokens=request.budget_tokens,
-        query=query,
-        scorer=scorer_of(args),
-    )
-    console.show_text(result, result.text)
-    if not result.text and catalog and request.budget_tokens is not None:
-        console.remark(f"no skill fits into {request.budget_tokens} tokens: raise --budget-tokens")
-    elif not result.text:
-        console.remark("no skill to list: skillyard list shows what was found")
+    else:
+        scorer = scorer_of(args)
+        result = summary_of(
+            catalog, format=form or "lines", budget_tokens=tokens, query=query, scorer=scorer
+        )
+        console.show_text(result, result.text)
+        if not result.text:
+            fits = "to list" if tokens is None else f"fits into {tokens} tokens"
+            console.remark(f"no skill {fits}: skillyard list shows what was found")
     note_unloaded(catalog.diagnostics, args, console)
 
 
@@ -198,10 +191,9 @@ def inject(request: InjectRequest, args: Namespace, console: Console) -> None:
         tools=request.tools,
     )
     console.show_text(result, result.prompt)
-    if result.match is None and not len(catalog):
-        console.note("the prompt is unchanged")
-    elif result.match is None:
-        console.note(f"no skill fits ({result.scorer}); the prompt is unchanged")
+    if result.match is None:
+        why = f"no skill fits ({result.scorer}); " if len(catalog) else ""
+        console.note(f"{why}the prompt is unchanged")
     else:
         match = result.match
         console.note(f"injected {match.name} ({result.scorer} {match.score:.2f})")
