@@ -193,6 +193,8 @@ def _text(skill: Skill) -> str:
 
 def what_lacks(outcome: ExplainedQuery, side: Side, request: str) -> str:
     """Return the words of the request that a skill lacks, and its phrases that are not in it."""
+    if side.ordinal < 0:
+        return ""
     terms, spelled = outcome.analysed.terms, written_forms(outcome.analysed.wanted)
     impacts = outcome.library.searcher.impacts(side.ordinal, [term.text for term in terms])
     text = _text(outcome.library.full_skill(side.ordinal))
@@ -208,9 +210,8 @@ def what_lacks(outcome: ExplainedQuery, side: Side, request: str) -> str:
     ]
     absent = not any(each[1:-1].casefold() in request.casefold() for each in phrases)
     if phrases and absent and not side.own.phrase:
-        none = "the phrase" if len(phrases) == 1 else f"none of the {len(phrases)} phrases"
-        does = "is not" if len(phrases) == 1 else "is"
-        lacks.append(f"{none} of its description ({name_few(phrases)}) {does} in the request")
+        noun, are = ("phrase", "is") if len(phrases) == 1 else ("phrases", "are")
+        lacks.append(f"its {noun} {name_few(phrases)} {are} not in the request")
     return ", and ".join(lacks)
 
 
