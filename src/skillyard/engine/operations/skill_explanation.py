@@ -201,18 +201,14 @@ def why_skill(
         why = why._replace(decided=_decided(first, second, resolved, scored))
     if not why.chosen and not why.blank:
         why = why._replace(lacks=scored.what_lacks(skill))
-    left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
-    evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
+    left_out = tuple(_left_out(catalog, why))
+    advice = (*_lack_of_evidence(why), *_remarks(catalog, why))
     if ranked or (skill.origin == Origin.CONVENTION and not scored.is_preordered):
         lack = tuple(_lack(catalog, why))
         out: tuple[str, ...] = lack if ranked else left_out[:-1]  # such a scorer ranks conventions
     else:
         out = left_out
-    return why._replace(
-        hints=(*left_out, *evidence, *short, *remarks),
-        left_out=out,
-        advice=(*evidence, *remarks),
-    )
+    return why._replace(hints=(*left_out, *advice), left_out=out, advice=advice)
 
 
 def _score(scored: Scored, skill: Skill) -> float:
@@ -270,18 +266,6 @@ def _lack_of_evidence(why: WhyResult) -> Iterator[str]:
         yield f"the request {'only speaks about it' if spoken else 'excludes it by name'}"
     elif not why.match.score:
         yield _no_evidence(why.match.skill, why.query)
-
-
-def _shortfall(why: WhyResult) -> Iterator[str]:
-    """Say in numbers what keeps a skill with a score from being chosen."""
-    score = why.match.score
-    if why.query.empty or not score:
-        return
-    if score < why.min_score:
-        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:.3g}"
-    elif why.rank is not None and why.rank > why.top_k:
-        others = plural(why.before, "skill")
-        yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"
 
 
 def _remarks(catalog: Catalog, why: WhyResult) -> Iterator[str]:

@@ -91,7 +91,7 @@ class ExplainedQuery(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of two skills that are compared."""
+    """One skill of the library, as the query sees it."""
 
     skill: Skill
     ordinal: int
@@ -215,15 +215,9 @@ def what_lacks(outcome: ExplainedQuery, side: Side, request: str) -> str:
     return ", and ".join(lacks)
 
 
-def explain(
-    outcome: ExplainedQuery,
-    skill: Skill,
-    ordinal: int,
-    evidence: Evidence,
-    own: Points,
-    score: float,
-) -> Explanation:
+def explain(outcome: ExplainedQuery, side: Side, score: float) -> Explanation:
     """Return the tree: probability, points by kind of evidence, terms and fields."""
+    skill, ordinal, evidence, own = side
     if ordinal < 0:
         return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
     parts = [

@@ -419,8 +419,8 @@ class ScoredHybrid(Scored):
         """Return the explanation tree: probability, points, terms and fields."""
         from skillyard.engine.ranking.hybrid.explanation import explain
 
-        _, ordinal, evidence, own = self._side(skill)
-        return explain(self._explained, skill, ordinal, evidence, own, self.score_of(own.total))
+        side = self._side(skill)
+        return explain(self._explained, side, self.score_of(side.own.total))
 
     def what_decided(self, ahead: Skill, other: Skill) -> str:
         """Return the evidence that puts the first skill ahead most."""
