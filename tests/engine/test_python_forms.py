@@ -46,7 +46,7 @@ def test_a_dictionary_is_a_registry_of_tools() -> None:
     assert context.tools == tuple(tools.values())
 
 
-def test_what_cannot_be_resolved_says_why(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_resolved_says_why() -> None:
     coordinator = sy.ContextCoordinator(CATALOG, {"Bash": object()})
     cascade: list[ByName | ByQuery | ByTag] = [
         sy.ByName("none"),
@@ -54,8 +54,11 @@ def test_what_cannot_be_resolved_says_why(caplog: pytest.LogCaptureFixture) -> N
         sy.ByQuery("capital of Peru"),
         sy.ByTag("x"),
     ]
-    with caplog.at_level("INFO", logger="skillyard"):
-        assert coordinator.resolve(cascade) is None
-    no_name, no_tool = caplog.messages
+    assert coordinator.resolve(cascade) is None
+    unresolved = coordinator.try_resolve(cascade)
+    assert not unresolved
+    no_name, no_tool, no_query, no_tag = unresolved.reasons
     assert "no skill named 'none'" in no_name
     assert "disk: the host has no tool 'Read'" in no_tool
+    assert no_query == "ByQuery: no skill fits"
+    assert no_tag == "ByTag: no skill fits"

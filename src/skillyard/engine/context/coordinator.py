@@ -113,6 +113,16 @@ class SkillContext(NamedTuple):
     """Missing tools that were left out, and references that could not be read."""
 
 
+class Unresolved(NamedTuple):
+    """No context: false where it is tested."""
+
+    reasons: tuple[str, ...]
+    """Why each skill was passed over, and each strategy offered none."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
 class ContextCoordinator:
     """Selects a skill, validates its tools and builds the context."""
 
@@ -132,31 +142,45 @@ class ContextCoordinator:
     ) -> SkillContext | None:
         """Return the first context that a strategy yields, or None.
 
-        Each strategy offers its skills best first; the first one whose tools resolve is used. Why
-        each other one was passed over is logged. ``fence`` is that of
-        :func:`skillyard.prompt_block`. Raises InvalidInput for an unknown strategy.
+        Each strategy offers its skills best first; the first one whose tools resolve is used.
+        ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for an unknown
+        strategy.
         """
+        context = self.try_resolve(strategies, fence=fence)
+        return None if isinstance(context, Unresolved) else context
+
+    @check_arguments
+    def try_resolve(
+        self, strategies: Sequence[Strategy] | Strategy, *, fence: str | None = None
+    ) -> SkillContext | Unresolved:
+        """Return what :meth:`resolve` returns, and the reasons where that is None."""
         check_fence(fence)
         cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
         request: str | Query | None = None
+        reasons: list[str] = []
         for strategy in cascade:
             if isinstance(strategy, ByQuery):
                 request = strategy.text
-            for skill, score in self._offers(strategy, request):
+            before = len(reasons)
+            for skill, score in self._offers(strategy, request, reasons):
                 context = self._context(skill, score, fence)
                 if isinstance(context, SkillContext):
                     return context
-                _log.info("not resolved: %s", context)
-        return None
+                reasons.append(context)
+            if len(reasons) == before:
+                reasons.append(f"{type(strategy).__name__}: no skill fits")
+        for reason in reasons:
+            _log.info("not resolved: %s", reason)
+        return Unresolved(tuple(reasons))
 
     def _offers(
-        self, strategy: Strategy, request: str | Query | None
+        self, strategy: Strategy, request: str | Query | None, reasons: list[str]
     ) -> Iterator[tuple[Skill, float]]:
         if isinstance(strategy, ByName):
             try:
                 yield self._catalog.get(strategy.name.removeprefix("@")), math.inf
             except SkillError as error:  # none or several skills have that name
-                _log.info("not resolved: %s", error.message)
+                reasons.append(f"ByName: {error.message}")
         elif isinstance(strategy, ByQuery):
             yield from self._by_query(strategy.text)
         elif isinstance(strategy, ByTag):
