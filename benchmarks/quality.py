@@ -10,8 +10,8 @@ for their skills: ``training/README.md`` says who wrote which, and which of them
 chosen on. ``training/left_out_encoder.py`` and ``benchmarks/regression.py`` leave repositories out.
 
 Near misses are asked of made-up libraries of forty skills, which none of them fits; beside them the
-same libraries are asked for what they hold, by hands 7 and 8. The encoder has not seen these
-requests, but the numbers of its probability were fitted to them and to the near misses:
+same libraries are asked for what they hold, by hands 7 to 10 and those of the near misses. The
+encoder has not seen these requests, but the numbers of its probability were fitted to most of them:
 ``python -m training.calibrate_encoder`` prints how well they do on libraries and hands left out.
 """
 
@@ -43,6 +43,7 @@ CHOSEN = ("nDCG@10", "hit@1")
 GRADES = "development_grades.tsv"
 LIBRARIES = "libraries.tsv"
 NEAR_MISSES = "near_misses.tsv"
+CHOICES = "choices.tsv"
 STYLES = {
     "vague": "vague",
     "symptom": "symptom",
@@ -231,36 +232,46 @@ def _near_figures(skills: Sequence[Skill], systems: Sequence[System]) -> Iterato
     libraries: dict[str, list[Skill]] = {}
     for number, key in read_rows(str(DATA / LIBRARIES)):
         libraries.setdefault(number, []).append(by_id[key])
-    near = read_rows(str(DATA / NEAR_MISSES))
+    rows = read_rows(str(DATA / CHOICES))
+    near = [(row[0], row[1], row[4]) for row in read_rows(str(DATA / NEAR_MISSES))]
+    near += [(row[0], row[3], row[6]) for row in rows if row[1] not in ("fit", "forbidden")]
+    wanted: dict[str, list[str]] = {}
+    for row in rows:
+        if row[1] == "fit":
+            wanted.setdefault(row[4], []).append(row[3])
+    names = {f"hand{number}" for number in (*CHOOSING_HANDS, *UNSEEN_HANDS)}
+    for row in read_rows(str(DATA / "hands.tsv")):
+        if row[3] in names:
+            wanted.setdefault(row[0], []).append(row[2])
     for system in systems:
         yield Figure(
             f"near misses ({len(near):,} in {len(libraries)} libraries of 40), {system.name}",
-            _near_line(libraries, near, system.scorer),
+            _near_line(libraries, near, wanted, system.scorer),
         )
 
 
 def _near_line(
-    libraries: Mapping[str, Sequence[Skill]], near: Sequence[tuple[str, ...]], scorer: Hybrid
+    libraries: Mapping[str, Sequence[Skill]],
+    near: Sequence[tuple[str, str, str]],
+    wanted: Mapping[str, Sequence[str]],
+    scorer: Hybrid,
 ) -> str:
+    """Return how near misses and what a skill fits are told apart.
+
+    ``near`` has (library, request, hand), ``wanted`` the requests for each skill.
+    """
     from skillyard.engine.bench.measures import measures
     from skillyard.engine.bench.runs import BenchQuery, RankedAnswer
     from skillyard.engine.ranking.hybrid.scorer import FLOOR
     from skillyard.engine.ranking.query import Query
-    from training.requests import read_rows
 
     queries, answers = [], {}
     hits = 0
-    wanted: dict[str, list[tuple[str, ...]]] = {}
-    names = {f"hand{number}" for number in (*CHOOSING_HANDS, *UNSEEN_HANDS)}
-    for row in read_rows(str(DATA / "hands.tsv")):
-        if row[3] not in names:
-            continue
-        wanted.setdefault(row[0], []).append(row)
     fires: dict[str, list[bool]] = {}
     for number, members in libraries.items():
         bound = scorer.bind(members)
-        requests = [(row[1], {}, row[4]) for row in near if row[0] == number]
-        requests += [(row[2], {s.id: 3}, "") for s in members for row in wanted.get(s.id, ())]
+        requests = [(text, {}, hand) for place, text, hand in near if place == number]
+        requests += [(text, {s.id: 3}, "") for s in members for text in wanted.get(s.id, ())]
         for place, (text, relevant, hand) in enumerate(requests):
             query = BenchQuery(f"{number} {place}", Query(text), relevant)
             ranked = bound.prepare(query.query).scores()[:1]
