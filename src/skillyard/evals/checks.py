@@ -27,9 +27,9 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
-from skillyard.evals.statistics.analysis import rounded
+from skillyard.evals.judgement.verdicts import PromptId
 from skillyard.evals.statistics.intervals import mean_interval
-from skillyard.evals.statistics.verdicts import OVERALL, PromptId
+from skillyard.evals.statistics.verdicts import OVERALL, rounded
 
 CheckKind = Literal["contains", "not_contains", "regex", "not_regex", "script"]
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""

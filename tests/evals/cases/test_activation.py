@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Catalog
-from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces, Dataset
+from skillyard.evals.cases.skill_cases import ActivationCase, read_activation_cases
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
 

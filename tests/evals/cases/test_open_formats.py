@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from skillyard.engine.catalog import read_catalog
-from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces
-from skillyard.evals.cases.skill_cases import read_answer_cases
+from skillyard.evals.cases.skill_cases import read_activation_cases, read_answer_cases
 from tests.evals.cases.making import library, one, read_cases, written
 from tests.tables import for_each
 

@@ -10,14 +10,13 @@ import pytest
 
 from skillyard import Catalog, InvalidInput, Skill
 from skillyard.engine.catalog import read_catalog
-from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces
 from skillyard.evals.cases.scaffolding import (
     PROMPTS_THAT_DO_NOT_FIRE,
     PROMPTS_THAT_FIRE,
     write_case_file,
 )
-from skillyard.evals.cases.skill_cases import read_answer_cases
+from skillyard.evals.cases.skill_cases import read_activation_cases, read_answer_cases
 from tests.evals.cases.making import library, one, written
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

@@ -11,9 +11,8 @@ import pytest
 from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
 from skillyard.evals.arms import Arms, skill_arms
-from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces
-from skillyard.evals.cases.skill_cases import SkillCases
+from skillyard.evals.cases.skill_cases import ActivationCase, SkillCases, read_activation_cases
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.settings import Config
 from skillyard.evals.statistics.intervals import planned_verdicts

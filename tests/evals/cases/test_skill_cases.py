@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.reading import CasePlaces
-from skillyard.evals.cases.skill_cases import read_answer_cases
+from skillyard.evals.cases.skill_cases import read_activation_cases, read_answer_cases
 from skillyard.evals.checks import Check
 from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, Criterion
 from tests.evals.cases.making import library, one, read_cases, written

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard import Catalog
-from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.skill_cases import ActivationCase
 from skillyard.evals.layers.activation import ActivationRunner, activation_summary, confusion_of
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork

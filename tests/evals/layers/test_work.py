@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import Diagnostic, InvalidInput
-from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.cases.reading import CasePlaces, Dataset
+from skillyard.evals.cases.skill_cases import ActivationCase
 from skillyard.evals.layers.work import require_cases, sample
 from skillyard.evals.settings import RunSettings
 

@@ -19,7 +19,7 @@ from skillyard import InvalidInput
 from skillyard.evals.report.render import LETTERS, environment, html, html_cases
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.values import visible_line
-from skillyard.evals.statistics.analysis import analyse_pairs
+from skillyard.evals.statistics.verdicts import analyse_pairs
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, SKILLS, every, hostile, text_of
 from tests.serve.web.page_parser import Page, harm, read

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.verdicts import OVERALL
+from skillyard.evals.statistics.verdicts import OVERALL, analyse_pairs
 from tests.evals.statistics.planting import Judge, case, run_of
 from tests.tables import for_each
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.statistics.analysis import analyse_pairs
 from skillyard.evals.statistics.intervals import POWER, units_needed
-from skillyard.evals.statistics.verdicts import OVERALL, ArmComparison
+from skillyard.evals.statistics.verdicts import OVERALL, ArmComparison, analyse_pairs
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
 

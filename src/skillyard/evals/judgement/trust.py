@@ -15,8 +15,7 @@ from math import comb
 from typing import Any
 
 from skillyard.base.text import plural
-from skillyard.evals.judgement.verdicts import TIE
-from skillyard.evals.statistics.verdicts import JudgedPair
+from skillyard.evals.judgement.verdicts import TIE, JudgedPair
 
 NOT_TRUSTED = "judge not trusted"
 """The verdict on every skill of a run whose judge fails a check."""

@@ -383,6 +383,62 @@ def breakdown(
     return result
 
 
+PromptId = tuple[str, int]
+"""One skill and one of its prompts: what is independent of the rest."""
+
+
+class JudgedPair(NamedTuple):
+    """One judged comparison of two answers to one prompt, all its orders merged."""
+
+    case: Mapping[str, Any]
+    scores: tuple[float, float]
+    """Of the first and of the second arm, 1..5."""
+    improvement: float
+    """First less second."""
+    winner: str
+    """One of the two arms, or ``tie``."""
+
+    @property
+    def unit(self) -> PromptId:
+        """The skill and the prompt."""
+        return self.case["skill_name"], self.case["prompt_index"]
+
+    @property
+    def first(self) -> str:
+        """The arm that a positive improvement favours."""
+        return str(self.case["condition_a"])
+
+    @property
+    def second(self) -> str:
+        """The other arm."""
+        return str(self.case["condition_b"])
+
+    @property
+    def comparison(self) -> str:
+        """``first/second``."""
+        return f"{self.first}/{self.second}"
+
+    @property
+    def slots(self) -> list[str]:
+        """For each order: the slot that won, ``A`` or ``B``, or ``tie``."""
+        return slots_won(self.case.get("orders") or ())
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Characters of the two answers; 0 where they are not known."""
+        lengths = self.case.get("lengths") or {}
+        return lengths.get(self.first, 0), lengths.get(self.second, 0)
+
+
+def slots_won(orders: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return for each order with a winner the slot that won, ``A`` or ``B``, or ``tie``."""
+    return [
+        next((slot for slot, arm in each["ab_assignment"].items() if arm == each["winner"]), TIE)
+        for each in orders
+        if each.get("winner")
+    ]
+
+
 @check_arguments
 def remap(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a judge's parsed replies for two conditions, as plain JSON.

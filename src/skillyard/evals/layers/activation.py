@@ -13,7 +13,7 @@ from skillyard.base.sums import wilson
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.selection import SelectionPolicy, select
 from skillyard.engine.skill import Origin
-from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
+from skillyard.evals.cases.skill_cases import ActivationCase, read_activation_cases
 from skillyard.evals.judgement.verdicts import extract_json
 from skillyard.evals.layers.work import (
     CaseResult,
@@ -25,10 +25,9 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
-from skillyard.evals.statistics.analysis import rounded
 from skillyard.evals.statistics.changes import Measure, values_by_case
 from skillyard.evals.statistics.intervals import spread_of
-from skillyard.evals.statistics.verdicts import OVERALL
+from skillyard.evals.statistics.verdicts import OVERALL, rounded
 from skillyard.evals.storage import digest_of
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class ActivationLayer:
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the rates, as they are shown."""
-        from skillyard.evals.report.activation import activation_view
+        from skillyard.evals.report.views import activation_view
 
         return activation_view(envelope)
 

@@ -23,6 +23,7 @@ from skillyard.evals.judgement.verdicts import (
     breakdown,
     merge,
     one_order,
+    slots_won,
 )
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import (
@@ -36,7 +37,7 @@ from skillyard.evals.layers.work import (
 )
 from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.statistics.intervals import least_units
-from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs, slots_won
+from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage import SHARED, digest_of, text_digest
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class PairLayer:
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
-        from skillyard.evals.statistics.analysis import analyse_pairs
+        from skillyard.evals.statistics.verdicts import analyse_pairs
 
         summary, artifacts = analyse_pairs(cases, margin=work.settings.margin, looks=work.looks)
         add_pass_rates(summary, cases)
@@ -138,7 +139,7 @@ class PairLayer:
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the verdicts and comparisons, as they are shown."""
-        from skillyard.evals.report.pairs import pair_layer_view
+        from skillyard.evals.report.views import pair_layer_view
 
         return pair_layer_view(envelope)
 
