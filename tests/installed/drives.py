@@ -68,8 +68,6 @@ DRIVES = (
     Drive("trust --list", "examples"),
     Drive("trust examples --revoke", "examples"),
     Drive("policy", "no policy holds here"),
-    Drive("policy", "no policy holds here"),
-    Drive("policy --profile backend", "there is no profile backend", 2),
     Drive("setup --dry-run", "usage log"),
     Drive("new csv-fixes", "csv-fixes/SKILL.md"),
     Drive("hook install claude-code --file settings.json", "settings.json"),
