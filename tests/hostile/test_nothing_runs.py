@@ -23,7 +23,7 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
-from skillyard.engine.discovery.added_sources import may_read_source
+from skillyard.engine.discovery.hosts import may_read_source
 # Loaded when needed:
 import unicodedata, skillyard.engine.discovery.plugins
 import skillyard.engine.formats.frontmatter, skillyard.engine.formats.yaml_guard

@@ -183,7 +183,9 @@ def _add_pairs(bucket: list[str], pairs: dict[str, str]) -> None:
         if name in pairs:
             continue
         for other in group:
-            if other != name and not _same_series(name, other) and _alike(name, other):
+            if other != name and not _same_series(name, other):
+                if not differ_by_one_letter(name, other) and skeleton(name) != skeleton(other):
+                    continue
                 pairs[name] = other
                 break
 
@@ -193,7 +195,3 @@ def _same_series(one: str, two: str) -> bool:
     if len(one) != len(two):
         return False
     return all(a == b or (a.isdigit() and b.isdigit()) for a, b in zip(one, two, strict=True))
-
-
-def _alike(one: str, two: str) -> bool:
-    return differ_by_one_letter(one, two) or skeleton(one) == skeleton(two)

@@ -185,10 +185,12 @@ def survivors(
     policy: SelectionPolicy | None = None,
     *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
+    with_fallback: bool = False,
 ) -> Iterator[Match]:
     """Yield every skill that reaches the lowest score, best first, without the limit ``top_k``.
 
-    Skills whose requirements are not met are left out.
+    Skills whose requirements are not met are left out. ``with_fallback`` yields the policy's
+    generalist last.
     """
     policy = policy or SelectionPolicy()
     request = query if isinstance(query, Query) else Query(query)
@@ -201,22 +203,10 @@ def survivors(
             match = _match(pair, resolved, scored)
             lacks.note(match)
             yield match
-
-
-def fallback(
-    catalog: Catalog,
-    query: str | Query,
-    policy: SelectionPolicy,
-    *,
-    scorer: str | Scorer | Any = DEFAULT_SCORER,
-) -> Match | None:
-    """Return the policy's generalist, or None when there is none."""
-    if policy.fallback_tag is None:
-        return None
-    request = query if isinstance(query, Query) else Query(query)
-    resolved, scored = score_query(catalog, request, scorer)
-    pair = _fallback(catalog, request, policy, scored)
-    return None if pair is None else _match(pair, resolved, scored)
+    if with_fallback and policy.fallback_tag is not None:
+        generalist = _fallback(catalog, request, policy, scored)
+        if generalist is not None:
+            yield _match(generalist, resolved, scored)
 
 
 def bounds(policy: SelectionPolicy, scorer: str | Scorer) -> tuple[float, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.io.connections import retry_after_s
 from tests.tables import for_each
 
 NOW = 1_792_567_660.0

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.engine.index.index_writer import IndexWriter
-from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.index_writer import IndexWriter, verify
 from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.index.segment_searcher import open_index
 from tests.engine.index.memory_searcher import MemorySearcher

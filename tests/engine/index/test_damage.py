@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import IndexDamaged
-from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.index_writer import verify
 from skillyard.engine.index.segment_searcher import open_index
 from tests.engine.index.random_documents import SOAK, Asker, document, write
 

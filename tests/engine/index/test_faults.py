@@ -17,8 +17,7 @@ import pytest
 
 from skillyard import SkillIoError
 from skillyard.engine.index import manifest
-from skillyard.engine.index.index_writer import IndexWriter
-from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.index_writer import IndexWriter, verify
 from skillyard.engine.index.segment_searcher import open_index
 from tests.engine.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each

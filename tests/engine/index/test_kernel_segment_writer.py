@@ -83,7 +83,7 @@ def test_an_index_has_the_same_bytes(skills: list[tuple[str, str, str]]) -> None
 
     def index() -> bytes:
         builder = segment_writer.SegmentWriter(bundled_table().dimensions)
-        for document in build_documents(made, bundled_table(), lambda _, one: one.path).documents:
+        for document in build_documents(made, bundled_table(), lambda _, one: one.path)[0]:
             builder.add(document)
         return builder.build()
 

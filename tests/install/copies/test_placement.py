@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard import SkillError, SkillIoError
-from skillyard.engine.discovery.added_sources import may_read_source, note_added_source
+from skillyard.engine.discovery.hosts import may_read_source, note_added_source
 from skillyard.install.copies.file_paths import PathRefused
 from skillyard.install.copies.folder_hash import folder_hash
 from skillyard.install.copies.installed import Installed, InstallRefused

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.io.sockets import is_loopback
+from skillyard.base.io.connections import is_loopback
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.guards import Guard
 from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions

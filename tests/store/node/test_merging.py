@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.engine.index import kernel
-from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
-from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.index_writer import (
+    INLINE_BYTES,
+    MAX_SMALL_SEGMENTS,
+    IndexWriter,
+    verify,
+)
 from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from tests.engine.index.random_documents import DIMENSIONS, Asker, document, in_memory

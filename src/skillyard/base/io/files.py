@@ -127,7 +127,7 @@ def append(descriptor: int, path: str, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "only a part was written", path)
 
 
-def iter_last_lines(path: str, max_bytes: int, *, max_line_bytes: int = 1 << 30) -> Iterator[bytes]:
+def iter_last_lines(path: str, max_bytes: int, max_line_bytes: int) -> Iterator[bytes]:
     """Yield the lines in the last ``max_bytes`` of a regular file, blank ones left out.
 
     A longer line than ``max_line_bytes`` is cut there. At most one line is in memory. Raises

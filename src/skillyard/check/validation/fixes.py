@@ -69,15 +69,10 @@ class Fix:
     message: Annotated[str, "What was repaired."]
 
 
-class FixedDocument(NamedTuple):
-    """A repaired document."""
-
-    data: bytes
-    fixes: tuple[Fix, ...]
-
-
-def fix_document(data: bytes, place: FixPlace, ignored: Container[str] = ()) -> FixedDocument:
-    """Return a skill file with every fixable fault repaired, except those of ignored codes.
+def fix_document(
+    data: bytes, place: FixPlace, ignored: Container[str] = ()
+) -> tuple[bytes, tuple[Fix, ...]]:
+    """Return a skill file with every fixable fault repaired but those of ignored codes, and how.
 
     Idempotent. A file that is not UTF-8 text, that has no frontmatter, or whose line ends are mixed
     and to be kept, is returned unchanged.
@@ -85,11 +80,11 @@ def fix_document(data: bytes, place: FixPlace, ignored: Container[str] = ()) -> 
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return FixedDocument(data, ())
+        return data, ()
     keeps_crlf = "line_ends_crlf" in ignored and "\r\n" in text
     is_mixed = keeps_crlf and text.count("\r\n") != text.count("\n")
     if "\0" in text or is_mixed:
-        return FixedDocument(data, ())
+        return data, ()
     text = text.replace("\r\n", "\n") if keeps_crlf else text
     fixes: list[Fix] = []
     for _ in range(_MAX_ROUNDS):
@@ -104,7 +99,7 @@ def fix_document(data: bytes, place: FixPlace, ignored: Container[str] = ()) -> 
         if text == before:
             break
     text = text.replace("\n", "\r\n") if keeps_crlf else text
-    return FixedDocument(text.encode("utf-8"), tuple(fixes))
+    return text.encode("utf-8"), tuple(fixes)
 
 
 def _first_change(before: str, after: str) -> int:

@@ -19,7 +19,8 @@ import yaml
 from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.file_rules import SPEC_FIELDS
-from skillyard.check.validation.view import FOLDER, View, read_candidate, text_of
+from skillyard.check.validation.view import FOLDER, View, text_of
+from skillyard.engine.catalog.entries import read_candidate
 from skillyard.engine.discovery.layout import Candidate
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.formats.yaml_guard import read_mapping
@@ -30,7 +31,7 @@ _FENCE = "---"
 def reference_view(candidate: Candidate) -> View:
     """Return the view of one file. Raises SkillError with the code of the profile."""
     path = candidate.path
-    data = read_candidate(candidate)
+    data = read_candidate(candidate).data
     decode(data, path)  # refuses what is no text; the byte order mark counts here
     text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     block, body = _split(text, path)

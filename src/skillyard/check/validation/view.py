@@ -15,10 +15,11 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from skillyard.base.errors import SkillError, SkillIoError
+from skillyard.base.errors import SkillError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, shorten
 from skillyard.check.markdown import prose_lines
+from skillyard.engine.catalog.entries import read_candidate
 from skillyard.engine.discovery.layout import Candidate
 from skillyard.engine.formats.frontmatter import decode, quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
@@ -189,21 +190,6 @@ def read_text(path: str) -> str:
         return ""
 
 
-def read_candidate(candidate: Candidate) -> bytes:
-    """Return the bytes of a scanned file. Raises SkillIoError when the file was replaced since."""
-    path = candidate.path
-    content = read_file(candidate.target or path, _MAX_BYTES, path)
-    stamp = candidate.stamp
-    if (content.status.st_ino, content.status.st_dev) != (stamp.inode, stamp.device):
-        raise SkillIoError(
-            "the file was replaced while it was being read",
-            path=path,
-            code="changed_while_reading",
-            hint="check again",
-        )
-    return content.data
-
-
 def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]:
     """Return the tree and the line of each key, repaired if needed. Empty when unreadable."""
     result: tuple[dict[str, Node], dict[str, int]] = {}, {}
@@ -247,7 +233,7 @@ def view_of_file(candidate: Candidate) -> View | None:
     """Return the view of a file that did not load, or None when its fields cannot be read."""
     path = candidate.path
     try:
-        fenced = split(unify_lines(decode(read_candidate(candidate), path)), path)
+        fenced = split(unify_lines(decode(read_candidate(candidate).data, path)), path)
     except SkillError:
         return None
     mapping, _ = read_fields(fenced.block, path)

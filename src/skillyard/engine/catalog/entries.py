@@ -22,7 +22,7 @@ from skillyard.engine.formats.agentskills import (
 )
 from skillyard.engine.formats.conventions import parse_convention, parse_key_skill
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.engine.resources import read_file
+from skillyard.engine.resources import FileContent, read_file
 from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
@@ -68,20 +68,26 @@ def read_all(
     return entries
 
 
+def read_candidate(candidate: Candidate) -> FileContent:
+    """Return a scanned file. Raises SkillIoError when it was replaced since."""
+    content = read_file(
+        candidate.target or candidate.path, DEFAULT_LIMITS.skill_file_bytes, candidate.path
+    )
+    if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
+        raise SkillIoError(
+            "the file was replaced while it was being read",
+            path=candidate.path,
+            code="changed_while_reading",
+            hint="load again",
+        )
+    return content
+
+
 def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
     """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
     is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
-        content = read_file(
-            candidate.target or candidate.path, DEFAULT_LIMITS.skill_file_bytes, candidate.path
-        )
-        if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
-            raise SkillIoError(
-                "the file was replaced while it was being read",
-                path=candidate.path,
-                code="changed_while_reading",
-                hint="load again",
-            )
+        content = read_candidate(candidate)
         if linked := path_in_text(content.data):
             raise SkillIoError(
                 f"a link to {linked} that was written as a text file",

@@ -30,7 +30,7 @@ from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.engine.resources import read_declared
-from skillyard.engine.selection import SelectionPolicy, candidates_with_tag, fallback, survivors
+from skillyard.engine.selection import SelectionPolicy, candidates_with_tag, survivors
 from skillyard.engine.skill import Skill
 
 _log = logging.getLogger(__name__)
@@ -195,11 +195,9 @@ class ContextCoordinator:
             return
         if policy.top_k == 0:
             return
-        for match in survivors(self._catalog, query, policy, scorer=self._config.scorer):
+        scorer = self._config.scorer
+        for match in survivors(self._catalog, query, policy, scorer=scorer, with_fallback=True):
             yield match.skill, match.score
-        generalist = fallback(self._catalog, query, policy, scorer=self._config.scorer)
-        if generalist is not None:
-            yield generalist.skill, generalist.score
 
     def _by_tag(self, tag: str, query: str | Query | None) -> Iterator[tuple[Skill, float]]:
         policy = self._config.policy or SelectionPolicy()
@@ -215,25 +213,29 @@ class ContextCoordinator:
             skill = with_body(skill)
         except SkillError as error:
             return f"{skill.name} did not load again: {error.message}"
-        binding = bind_tools(skill, self._tools)
-        warnings = [f"{skill.name}: the host has no tool {name!r}" for name in binding.missing]
-        if binding.missing and self._config.validation == STRICT:
+        tools = {name: self._tools.resolve(name) for name in skill.allowed_tools}
+        names = tuple(name for name, tool in tools.items() if tool is not None)
+        warnings = [
+            f"{skill.name}: the host has no tool {name!r}"
+            for name, tool in tools.items()
+            if tool is None
+        ]
+        if warnings and self._config.validation == STRICT:
             return "; ".join(warnings)
         for warning in warnings:
             _log.warning(warning)
         references = self._references(skill, warnings)
-        instruction = self._instruction(skill, binding, fence)
         return SkillContext(
             skill,
-            instruction,
-            binding.tools,
+            self._instruction(skill, names, fence),
+            tuple(tools[name] for name in names),
             references,
             score,
-            binding.names,
+            names,
             tuple(warnings),
         )
 
-    def _instruction(self, skill: Skill, binding: Binding, fence: str | None) -> str:
+    def _instruction(self, skill: Skill, tools: Iterable[str], fence: str | None) -> str:
         name = frame_name(skill.name)
         body = safe_body(skill)
         limit = self._config.max_instruction_chars
@@ -241,8 +243,7 @@ class ContextCoordinator:
             body = f"{body[:limit]}\n{TRUNCATED}"
         description = escape_frame(clean_line(skill.description))
         sections = [opening_tag(name, fence), f"# {name}\n\n{description}"]
-        if binding.names:
-            names = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
+        if names := ", ".join(escape_frame(clean_line(tool)) for tool in tools):
             sections.append(f"You have access to the following tools: {names}.")
         sections += [f"## Instructions\n\n{body}", closing_tag(fence)]
         return "\n\n".join(sections)
@@ -294,26 +295,3 @@ class MappedTools:
     def available_tools(self) -> Sequence[str]:
         """Return the names of all tools."""
         return list(self._tools)
-
-
-class Binding(NamedTuple):
-    """The declared tools that the host has, and those that it lacks; in declared order."""
-
-    names: tuple[str, ...]
-    tools: tuple[object, ...]
-    missing: tuple[str, ...]
-
-
-def bind_tools(skill: Skill, registry: ToolRegistry) -> Binding:
-    """Look up every tool that the skill declares."""
-    names: list[str] = []
-    tools: list[object] = []
-    missing: list[str] = []
-    for name in dict.fromkeys(skill.allowed_tools):
-        tool = registry.resolve(name)
-        if tool is None:
-            missing.append(name)
-        else:
-            names.append(name)
-            tools.append(tool)
-    return Binding(tuple(names), tuple(tools), tuple(missing))

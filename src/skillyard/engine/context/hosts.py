@@ -249,21 +249,11 @@ def order_of(rule: ListingRule) -> Callable[[Skill], tuple[int, str, str]]:
     return place
 
 
-class ShortPaths(NamedTuple):
-    """Short paths of a host: folder number and path below that folder."""
+def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return ``r0/name/SKILL.md`` by path, for skills with a path, and the table of the folders.
 
-    paths: dict[str, str]
-    """``r0/name/SKILL.md`` by path."""
-    folders: tuple[str, ...]
-    """By number."""
-
-    def table(self) -> list[str]:
-        """Return the lines that list the folders by number."""
-        return [f"- `r{number}` = `{folder}`" for number, folder in enumerate(self.folders)]
-
-
-def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> ShortPaths:
-    """Return the short paths of skills with a path, relative to the roots of the library."""
+    The folders are the roots of the library, or lie below them.
+    """
     known = sorted((os.path.abspath(root) for root in roots), key=len, reverse=True)
     numbers: dict[str, int] = {}
     short = {}
@@ -278,7 +268,7 @@ def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> ShortPaths:
             folder = inner
         below = os.path.relpath(whole, folder).replace(os.sep, "/")
         short[path] = clean_line(f"r{numbers.setdefault(folder, len(numbers))}/{below}")
-    return ShortPaths(short, tuple(clean_line(folder) for folder in numbers))
+    return short, [f"- `r{number}` = `{clean_line(each)}`" for each, number in numbers.items()]
 
 
 def _is_systems(path: str) -> bool:

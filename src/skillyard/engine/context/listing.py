@@ -17,7 +17,6 @@ from skillyard.engine.context.hosts import (
     PATHS,
     SHORTEN,
     ListingRule,
-    ShortPaths,
     listed_skills,
     order_of,
     short_paths,
@@ -141,14 +140,15 @@ def host_listing(
     if budget is not None and rule.overflow not in _OVERFLOW:
         raise InvalidInput(f"no budget of {rule.title} is known that another one could replace")
     skills, unread = listed_skills(catalog, rule)
-    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
+    short, table = short_paths(skills if rule.form == PATHS else (), catalog.roots)
     lines = [
-        ListingEntry(skill, rule, short.paths.get(skill.path, ""))
+        ListingEntry(skill, rule, short.get(skill.path, ""))
         for skill in sorted(skills, key=order_of(rule))
     ]
     limit = rule.budget(window) if budget is None else budget
     if limit is not None:
-        room = max(0, limit - rule.own - _table_cost(rule, short))
+        extra = _cost(rule, "".join(f"{line}\n" for line in table)) - rule.table
+        room = max(0, limit - rule.own - (max(0, extra) if rule.form == PATHS else 0))
         if sum(line.cost(line.most) for line in lines) > room:
             _OVERFLOW[rule.overflow](lines, room)
     lines.sort(key=lambda line: line.left_out)
@@ -203,14 +203,6 @@ def _entry_text(rule: ListingRule, skill: Skill, description: str, path: str) ->
             f"  <location>{clean_line(skill.scope)}</location>\n</skill>"
         )
     return f"- {name}: {description}" if description else f"- {name}"
-
-
-def _table_cost(rule: ListingRule, short: ShortPaths) -> int:
-    """Return the part of the budget that the table of folders uses."""
-    if rule.form != PATHS:
-        return 0
-    lines = "".join(f"{line}\n" for line in short.table())
-    return max(0, _cost(rule, lines) - rule.table)
 
 
 def _cost(rule: ListingRule, line: str) -> int:

@@ -221,7 +221,7 @@ class Walk:
         lie in a skill, and a SKILL.md that leads to no page, such as to a key. In a project they
         stay in a root or in its repository, or lead to a folder that this user added a skill from.
         """
-        from skillyard.engine.discovery.added_sources import may_read_source  # few roots have links
+        from skillyard.engine.discovery.hosts import may_read_source  # few roots have links
 
         root = self._roots[place.root]
         above = real_path(os.path.dirname(place.path) or ".")

@@ -252,7 +252,6 @@ def _allowed_tools(fields: Fields) -> tuple[str, ...]:
             "field_alias",
             "allowed_tools is read as allowed-tools",
             "write it with a hyphen",
-            "warning",
         )
         return fields.texts("allowed_tools", split=split_tools)
     return ()
@@ -304,7 +303,6 @@ def _triggers(fields: Fields) -> Triggers | None:
                 "trigger_looks_like_glob",
                 f"the trigger phrase {phrase[:60]!r} looks like a file pattern",
                 "put file patterns under `triggers:` / `files:`",
-                "warning",
             )
             break
     return Triggers(files, keywords, phrases)
@@ -405,4 +403,4 @@ def first_paragraph(body: str) -> str:
 
 def _warn(fields: Fields, error: MissingField, instead: str) -> None:
     code = error.code
-    fields.warn(error.field, code, f"{error.message}: {instead}", error.hint, "warning")
+    fields.warn(error.field, code, f"{error.message}: {instead}", error.hint)

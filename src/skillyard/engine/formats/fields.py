@@ -199,7 +199,7 @@ class Fields:
             value = None if self.strict else _LENIENT_BOOLEANS.get(node.text.strip().lower())
             if value is not None:
                 word = str(value).lower()
-                self._warn(field, "not_boolean", f"{field} is read as {word}", f"write `{word}`")
+                self.warn(field, "not_boolean", f"{field} is read as {word}", f"write `{word}`")
                 return value
         hint = _TRIGGER_HINT if field == "trigger" else f"write `{field}: true`"
         self._refuse_or_warn(field, "not_boolean", "is not true or false", hint)
@@ -220,11 +220,11 @@ class Fields:
             return None
         if isinstance(node, Scalar) and self.is_integer(field):
             if not node.plain:
-                self._warn(
+                self.warn(
                     field, "not_integer", f"{field} is text, read as a number", "drop the quotes"
                 )
             return int(node.text.strip())
-        self._warn(
+        self.warn(
             field, "not_integer", f"{field} is not an integer", f"write `{field}: 0`, for instance"
         )
         return None
@@ -241,22 +241,19 @@ class Fields:
             return {}
         return {key: plain_value(value) for key, value in node.items()}
 
-    def warn(self, field: str, code: str, message: str, hint: str, severity: str) -> None:
-        """Add a diagnostic about a field."""
+    def warn(self, field: str, code: str, message: str, hint: str) -> None:
+        """Add a warning about a field."""
         self.diagnostics.append(
             Diagnostic(
-                code.replace("-", "_"), severity, self._path, message, hint, self.line(field)
+                code.replace("-", "_"), "warning", self._path, message, hint, self.line(field)
             )
         )
-
-    def _warn(self, field: str, code: str, message: str, hint: str) -> None:
-        self.warn(field, code, message, hint, "warning")
 
     def _refuse_or_warn(self, field: str, code: str, what: str, hint: str) -> None:
         """Raise in strict parsing, warn otherwise."""
         if self.strict:
             self._refuse(field, code, f"{field} {what}", hint)
-        self._warn(field, code, f"{field} {what}", hint)
+        self.warn(field, code, f"{field} {what}", hint)
 
     def _refuse(self, field: str, code: str, message: str, hint: str = "") -> NoReturn:
         raise SkillYamlError(
@@ -270,7 +267,7 @@ class Fields:
 
     def _long(self, field: str, text: str, limit: int, code: str) -> None:
         if len(text) > limit:
-            self._warn(
+            self.warn(
                 field,
                 code,
                 f"{field} is {len(text):,} characters long; agentskills.io allows {limit:,}",
@@ -360,4 +357,4 @@ def _join_version(entry: str) -> str:
 
 
 def _unread(fields: Fields, key: str, message: str, hint: str = _REQUIRES_HINT) -> None:
-    fields.warn(key, "requires_unread", f"{message}: it is ignored", hint, "warning")
+    fields.warn(key, "requires_unread", f"{message}: it is ignored", hint)

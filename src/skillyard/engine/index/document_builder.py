@@ -215,11 +215,6 @@ VECTOR_FIELDS = (
 """Weight of each field in a skill's vector. Each field contributes a unit vector."""
 
 
-def vector_fields(analysed: FieldCounts) -> list[tuple[float, Iterable[tuple[str, float]]]]:
-    """Return the term counts of the fields of a skill's vector, each with its weight."""
-    return [(weight, getattr(analysed, field).items()) for field, weight in VECTOR_FIELDS]
-
-
 class IndexedText(NamedTuple):
     """The indexed form of a skill's texts, and the input of its facet terms."""
 
@@ -248,7 +243,9 @@ def index_texts(texts: tuple[str, ...], table: TokenTable) -> IndexedText:
     return IndexedText(
         tuple(weighed),
         array("f", weighed.values()),
-        table.vector(vector_fields(analysed)),
+        table.vector(
+            [(weight, getattr(analysed, field).items()) for field, weight in VECTOR_FIELDS]
+        ),
         analysed.name,
         analysed.avoid,
         sum(analysed.prose.values()) + sum(analysed.code.values()),
@@ -356,16 +353,6 @@ def _to_float32(value: float) -> float:
     return array("f", [value])[0]
 
 
-class LibraryDocuments(NamedTuple):
-    """The documents of the skills of a library, and what queries need beside them."""
-
-    documents: list[IndexedDocument]
-    hidden: list[str]
-    """Keys of skills that are selected only when called by name."""
-    patterns: dict[str, tuple[str, ...]]
-    """File patterns by key, of the skills that a search finds."""
-
-
 def build_documents(
     skills: Iterable[Skill],
     table: TokenTable,
@@ -373,22 +360,27 @@ def build_documents(
     *,
     include_conventions: bool = False,
     encode: Callable[[Skill], bytes] = lambda _: b"",
-) -> LibraryDocuments:
-    """Return the documents of a catalog or of a list of skills.
+) -> tuple[list[IndexedDocument], list[str], dict[str, tuple[str, ...]]]:
+    """Return the documents of a catalog or of a list of skills, and what queries need beside them.
+
+    That is the keys of skills that are selected only when called by name, and the file patterns, by
+    key, of the skills that a search finds.
 
     ``key`` returns the key for a position and its skill, ``encode`` the record of a skill.
     """
     shadowed = getattr(skills, "shadowed", {})
-    result = LibraryDocuments([], [], {})
+    documents: list[IndexedDocument] = []
+    hidden: list[str] = []
+    patterns: dict[str, tuple[str, ...]] = {}
     for place, skill in enumerate(skills):
         is_hidden = skill.hidden and skill not in shadowed
         is_convention = skill.origin == Origin.CONVENTION and not include_conventions
         out = is_hidden or is_convention or skill in shadowed
         document = build_document(skill, table, excluded=out, record=encode(skill))
         name = key(place, skill)
-        result.documents.append(document._replace(key=name))
+        documents.append(document._replace(key=name))
         if is_hidden:
-            result.hidden.append(name)
+            hidden.append(name)
         if skill.triggers.files and not out:
-            result.patterns[name] = skill.triggers.files
-    return result
+            patterns[name] = skill.triggers.files
+    return documents, hidden, patterns

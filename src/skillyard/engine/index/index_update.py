@@ -35,7 +35,7 @@ from skillyard.engine.index.library_spec import (
     scan_fingerprint,
 )
 from skillyard.engine.index.segment_reader import EXCLUDED
-from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
+from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import Origin, Reference, Skill, Triggers
 
@@ -147,12 +147,6 @@ def decode_state(data: bytes) -> LibraryState:
         raise ValueError(f"not a state: {error}") from None
 
 
-def placeholder_entry(known: FileState) -> CatalogEntry:
-    """Return the file as a catalog entry with a placeholder skill."""
-    skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
-    return CatalogEntry(known.candidate, skill, known.diagnostics, known.is_final)
-
-
 def candidate_key(candidate: Candidate) -> str:
     """Return the key of a document: the number of its root and the path below it."""
     return "/".join((str(candidate.root), *candidate.parts))
@@ -163,15 +157,6 @@ def encode_record(candidate: Candidate, skill: Skill) -> bytes:
     card = {name: getattr(skill, name) for name in CARD}
     shape = [card, candidate.root, "/".join(candidate.parts), candidate.references]
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
-
-
-def read_state(searcher: SegmentSearcher) -> LibraryState | None:
-    """Return the state of the files when the index was written, or None when it is unreadable."""
-    try:
-        data = searcher.side_file("state")
-        return None if data is None else decode_state(data)
-    except (IndexDamaged, ValueError):
-        return None
 
 
 def build_index(
@@ -220,13 +205,15 @@ def _update(
 
 
 def _read_folder_state(folder: str) -> LibraryState | None:
+    """Return the state of the files when the index was written, or None when it is unreadable."""
     try:
         searcher = open_index(folder)
-    except IndexDamaged:
+        if searcher is None or searcher.settings != index_settings(**OF_FILES):
+            return None
+        data = searcher.side_file("state")
+        return None if data is None else decode_state(data)
+    except (IndexDamaged, ValueError):
         return None
-    if searcher is None or searcher.settings != index_settings(**OF_FILES):
-        return None
-    return read_state(searcher)
 
 
 class _ResolvedFiles(NamedTuple):
@@ -360,7 +347,9 @@ class _IndexUpdate:
     def _entry(self, path: str, file: FileState) -> CatalogEntry:
         entry = self._entries.get(path)
         if entry is None or entry.candidate is not file.candidate:
-            entry = self._entries[path] = placeholder_entry(file)
+            skill = None if file.facts is None else file.facts.placeholder(path)
+            entry = CatalogEntry(file.candidate, skill, file.diagnostics, file.is_final)
+            self._entries[path] = entry
         return entry
 
     def _commit(self, *, finished: bool) -> IndexChanges:

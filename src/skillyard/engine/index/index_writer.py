@@ -1,4 +1,7 @@
-"""Writes an index: adds and deletes documents, and commits them as the next generation."""
+"""Writes an index: adds and deletes documents, and commits them as the next generation.
+
+``verify`` compares every byte of one with its checksum.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from zlib import crc32
 
-from skillyard.base.errors import IndexDamaged, SkillIoError
+from skillyard.base.errors import Diagnostic, IndexDamaged, SkillIoError
 from skillyard.base.io.locks import Closeable, HeldLock, file_lock
 from skillyard.engine.index.manifest import (
     NAME,
@@ -19,8 +22,8 @@ from skillyard.engine.index.manifest import (
     render_manifest,
     write_file,
 )
-from skillyard.engine.index.segment_reader import KEYS, IndexedDocument, SegmentReader
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_reader import KEYS, SECTIONS, IndexedDocument, SegmentReader
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.segment_writer import SegmentWriter, build_segments
 
 LOCK = "lock"
@@ -334,3 +337,38 @@ def _has_content(path: str, data: bytes) -> bool:
             return file.read() == data
     except OSError:
         return False
+
+
+def verify(folder: str) -> list[Diagnostic]:
+    """Return the faults of the index in ``folder``; an intact index has none.
+
+    Raises SkillIoError when the index cannot be read.
+    """
+    try:
+        searcher = open_index(folder)
+        if searcher is None:
+            return [_diagnostic("index_missing", folder, "there is no index here")]
+        keys: set[str] = set()
+        for segment in searcher.segments:
+            for name in SECTIONS:
+                segment.section(name)
+            for number in segment.live():
+                key = segment.key(number)
+                if key in keys:
+                    raise segment.mark_damaged("a document is contained twice")
+                keys.add(key)
+        for name in searcher.manifest.sides:
+            searcher.side_file(name)
+    except IndexDamaged as error:
+        return [_diagnostic("index_damaged", error.path or folder, error.message)]
+    known = {part.file for part in searcher.manifest.parts}
+    known |= {side.file for side in searcher.manifest.sides.values()}
+    return [
+        _diagnostic("index_stray_file", os.path.join(folder, name), "no generation uses it", "info")
+        for name in sorted(os.listdir(folder))
+        if name.endswith((".seg", ".side", ".tmp")) and name not in known
+    ]
+
+
+def _diagnostic(code: str, path: str, message: str, severity: str = "error") -> Diagnostic:
+    return Diagnostic(code, severity, path, message, "rebuild it with `skillyard index build`")

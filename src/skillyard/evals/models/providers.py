@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.io.connections import retry_after_s
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.models.calls import ModelFailed, Price
 

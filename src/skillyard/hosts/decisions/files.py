@@ -71,7 +71,7 @@ def iter_entries(path: str) -> Iterator[dict[str, Any] | None]:
     """
     for file in (f"{path}.1", path):
         try:
-            for line in iter_last_lines(file, MAX_BYTES_READ, max_line_bytes=MAX_LINE_BYTES):
+            for line in iter_last_lines(file, MAX_BYTES_READ, MAX_LINE_BYTES):
                 yield _entry(line)
         except OSError as error:
             if file == path:

@@ -12,8 +12,8 @@ from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.index_update import build_index
+from skillyard.engine.index.index_writer import verify
 from skillyard.engine.index.indexed_catalog import open_current
-from skillyard.engine.index.integrity import verify
 from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.install.policy.library import library_spec

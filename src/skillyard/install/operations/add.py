@@ -16,8 +16,7 @@ from skillyard.base.lookalikes import look_alikes
 from skillyard.base.shapes import installation as shapes
 from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import folder_name
-from skillyard.engine.discovery.added_sources import note_added_source
-from skillyard.engine.discovery.hosts import HOST_FOLDERS, host_roots
+from skillyard.engine.discovery.hosts import HOST_FOLDERS, host_roots, note_added_source
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import InstallRefused, manifest_at, note_installed
 from skillyard.install.copies.lockfile import (

@@ -25,8 +25,7 @@ from skillyard.base.errors import InvalidInput, SkillError, SkillIoError, Skilly
 from skillyard.base.io.files import is_below, remove_leftovers
 from skillyard.base.shapes.installation import FileChange
 from skillyard.base.text import folder_name
-from skillyard.engine.discovery.added_sources import may_read_source
-from skillyard.engine.discovery.hosts import expand_pattern
+from skillyard.engine.discovery.hosts import expand_pattern, may_read_source
 from skillyard.install.copies.file_paths import is_inside, name_in_shell, shown_path
 from skillyard.install.copies.installed import (
     LINK,

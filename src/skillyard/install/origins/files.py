@@ -12,8 +12,7 @@ from skillyard.base.io.files import is_below, is_executable, read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
-from skillyard.engine.discovery.added_sources import may_read_source
-from skillyard.engine.discovery.hosts import host_roots
+from skillyard.engine.discovery.hosts import host_roots, may_read_source
 from skillyard.install.copies.archives import ArchiveKind, ArchiveLimits, read_archive_tree
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lockfile import LOCAL, PROJECT_LOCK

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.base.io.folder_manifest import executable_digest
 from skillyard.base.text import folder_name
-from skillyard.engine.discovery.added_sources import may_read_source
+from skillyard.engine.discovery.hosts import may_read_source
 from skillyard.install.copies.file_paths import checked_path, name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import folder_hash, tree_hash
 from skillyard.install.copies.lockfile import LOCAL, LockedSkill, is_path, source_folder

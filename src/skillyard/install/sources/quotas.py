@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from skillyard.base.errors import SourceFailed
-from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.io.connections import retry_after_s
 
 EPOCH = 1e9
 """A reset value above this is a time, below it a number of seconds: servers send both."""

@@ -29,7 +29,7 @@ from skillyard.base.errors import (
     SkillyardError,
     SourceFailed,
 )
-from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.io.connections import retry_after_s
 from skillyard.base.shapes.service import Error, ErrorDetails
 from skillyard.base.text import clean_line, shorten
 from skillyard.install.search import SourceStatus

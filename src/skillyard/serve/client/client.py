@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.base.io.sockets import bearer_token, is_loopback
+from skillyard.base.io.connections import bearer_token, is_loopback
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import SkillDocument
 from skillyard.base.version import __version__

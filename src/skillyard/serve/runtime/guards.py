@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-from skillyard.base.io.sockets import is_loopback
+from skillyard.base.io.connections import is_loopback
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.options import ServiceOptions
 

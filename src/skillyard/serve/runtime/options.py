@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from typing import Annotated, Literal, NamedTuple, get_args
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
-from skillyard.base.io.sockets import bearer_token, is_loopback
+from skillyard.base.io.connections import bearer_token, is_loopback
 from skillyard.base.operation import Spelling
 from skillyard.install.sources.settings import Settings
 

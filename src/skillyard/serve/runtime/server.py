@@ -16,8 +16,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.io.connections import own_address
 from skillyard.base.io.platforms import ENDING, raise_descriptor_limit
-from skillyard.base.io.sockets import own_address
 from skillyard.serve.runtime.guards import HEAD_BYTES
 from skillyard.serve.runtime.logging import Log, redirect
 from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions

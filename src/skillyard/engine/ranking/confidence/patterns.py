@@ -262,7 +262,19 @@ class FileMatches:
         return PATTERN_CLASSES[min(ranks)].weight if ranks else 0.0
 
     def _score(self, removed: int, ranked: Iterable[tuple[int, int]]) -> float:
-        weights, matched = _heaviest(removed, ranked)
+        """Return P: each file counts with its heaviest class.
+
+        ``ranked`` are (rank of a class, files as bits); ``removed`` are the excluded files.
+        """
+        by_rank = [0] * len(PATTERN_CLASSES)
+        for rank, files in ranked:
+            by_rank[rank] |= files
+        weights, matched, counted = 0.0, 0, removed
+        for pattern_class, files in zip(PATTERN_CLASSES, by_rank, strict=True):
+            fresh = (files & ~counted).bit_count()
+            weights += pattern_class.weight * fresh
+            matched += fresh
+            counted |= files
         return pattern_score(weights, matched, len(self.files)) if matched else 0.0
 
     def _excluded_files(self, patterns: _PatternSet) -> int:
@@ -289,23 +301,6 @@ class FileMatches:
     def _entry(self, at: int, rank: int, glob: int) -> MatchedPattern:
         pattern = self._index.globs[glob].pattern
         return MatchedPattern(pattern, self.files[at], PATTERN_CLASSES[rank].weight)
-
-
-def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, int]:
-    """Return the summed weight of each file's heaviest class, and the number of matched files.
-
-    ``ranked`` are (rank of a class, files as bits); ``removed`` are the excluded files.
-    """
-    by_rank = [0] * len(PATTERN_CLASSES)
-    for rank, files in ranked:
-        by_rank[rank] |= files
-    weights, matched, counted = 0.0, 0, removed
-    for pattern_class, files in zip(PATTERN_CLASSES, by_rank, strict=True):
-        fresh = (files & ~counted).bit_count()
-        weights += pattern_class.weight * fresh
-        matched += fresh
-        counted |= files
-    return weights, matched
 
 
 class PatternMatcher:

@@ -1,12 +1,16 @@
-"""Sockets that are listened on, and what hosts and their tokens may be called."""
+"""What servers and clients of HTTP share: sockets, hosts, tokens, and the Retry-After header."""
 
 from __future__ import annotations
 
 import socket
 import sys
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 
 from skillyard.base.errors import InvalidInput
+
+_MAX_S = 1e9
+"""Thirty years: a larger number is a mistake."""
 
 
 def own_address(sock: socket.socket) -> None:
@@ -36,3 +40,21 @@ def bearer_token(token: object) -> str:
     if not (trimmed.isascii() and trimmed.isprintable()) or " " in trimmed:
         raise InvalidInput("token must be visible ASCII characters without blanks", field="token")
     return trimmed
+
+
+def retry_after_s(header: str | None, now: float) -> float | None:
+    """Return the seconds to wait, 0 or more; None where the header is missing or means nothing.
+
+    The header (RFC 9110 §10.2.3) is a number of seconds, decimals allowed, or a date, which is
+    compared with ``now`` (Unix time); one in the past is 0. The caller decides how long it waits at
+    most.
+    """
+    text = (header or "").strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    return seconds if 0 <= seconds < _MAX_S else None
