@@ -19,6 +19,7 @@ _OF_WINGS = (
     "skillyard.check.operations.skill_scan",
     "skillyard.store.operations.catalog_store",
     "skillyard.store.operations.folder_publish",
+    "skillyard.store.values",
 )
 """Operations whose results are documents themselves."""
 _SHORTEST = 8

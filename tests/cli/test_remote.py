@@ -207,7 +207,7 @@ class TestFailureMessages:
             (
                 429,
                 "",
-                "rate limit reached (429); wait 60 s or set GITHUB_TOKEN for a higher",
+                "rate limit reached (429); wait 60 s or set GITHUB_TOKEN or GH_TOKEN",
             ),
             (429, "good-token", "rate limit reached (429); wait 60 s\n"),
             (503, "", "answered 503; the fault is at that server; try again later"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import traceback
 
@@ -15,7 +14,6 @@ from skillyard.store import opening
 from skillyard.store.backend import Options
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
-from tests.store.skills import skill
 from tests.tables import for_each
 
 
@@ -72,17 +70,3 @@ def test_credentials_never_show(url: str, caplog: pytest.LogCaptureFixture) -> N
     # The test's own source line is not what is tested.
     assert SECRET not in said.replace(f"{url!r}", "")
     assert SECRET not in caplog.text
-
-
-def test_a_forked_child_uses_connections_of_its_own(url: str) -> None:
-    with open_store(url, migrate=True) as store:
-        store.publish([skill("a")], tenant="acme", publisher="ci")
-        child = os.fork()
-        if not child:  # no test runner here: only the exit code speaks
-            try:
-                done = store.publish([skill("b")], tenant="acme", publisher="child").generation
-                os._exit(0 if done == 2 else 1)
-            finally:
-                os._exit(2)
-        assert os.waitpid(child, 0)[1] == 0
-        assert store.publish([skill("c")], tenant="acme", publisher="ci").generation == 3

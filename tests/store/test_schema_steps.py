@@ -99,7 +99,7 @@ def test_a_released_store_is_brought_up_to_date_and_loses_nothing(
         open_store(f"sqlite:///{tmp_path}/new.db", migrate=True) as new,
     ):
         fill(new)
-        assert old.status().schema == latest(backend)
+        assert old.status().schema_version == latest(backend)
         assert list(map(known, standing(old))) == list(map(known, standing(new)))
         assert old.history(key("csv"))[0].skill == new.history(key("csv"))[0].skill
         assert old.publish([skill("csv", "three")], tenant="acme", publisher="x").unchanged == 1
@@ -122,7 +122,7 @@ def test_a_schema_from_the_future_is_refused_by_name(url: str, sql: Sql) -> None
 def test_many_may_migrate_at_once(url: str) -> None:
     def migrate(_: int) -> int:
         with open_store(url, migrate=True) as store:
-            return store.status().schema
+            return store.status().schema_version
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(migrate, range(4))) == {latest(backend_of(url))}
@@ -144,7 +144,8 @@ def test_a_step_that_fails_leaves_the_schema_before_it(
         open_store(url, migrate=True)
     monkeypatch.undo()
     with open_store(url) as again:
-        assert again.status()[2:5] == (before, 1, 1)
+        status = again.status()
+        assert (status.schema_version, status.generation, status.skills) == (before, 1, 1)
     there = "sqlite_schema WHERE name" if backend == "sqlite" else "pg_class WHERE relname"
     assert sql(f"SELECT count(*) FROM {there} = 'extra'") == [(0,)]
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from skillyard.store.schema_steps import check_schema, latest, pending
 from skillyard.store.statements import Dialect
-from skillyard.store.values import Durability, Status
+from skillyard.store.values import Durability, StoreStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Backend(ABC):
         """See ``CatalogStore.listen``."""
 
     @abstractmethod
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """Return the state of the database, without the number of its skills."""
 
     @abstractmethod

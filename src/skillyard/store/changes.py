@@ -100,11 +100,9 @@ def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
     if row is not None:
         key = StoreKey(tenant, *row[:3])
         expected, actual = row[3], row[4]
-        there = f"version {actual}" if actual else "no such skill"
-        expected_words = f"version {expected}" if expected else "no such skill"
         raise StoreConflict(
             backend.address,
-            f"{key}: {expected_words} was expected, and there is {there}",
+            f"{key}: version {expected} was expected, and there is {actual} (0: none)",
             hint="look at what was published meanwhile, and publish on top of it",
             key=key,
             expected=expected,

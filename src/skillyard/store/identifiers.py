@@ -59,20 +59,11 @@ def checked_namespace(namespace: str) -> str:
     return namespace
 
 
-def _words(what: str, text: str) -> str:
+def checked_words(what: str, text: str) -> str:
+    """Return the name of a publisher or a caller. Raises InvalidInput."""
     if not isinstance(text, str) or not text.strip() or not plain(text) or len(text) > 200:
         raise InvalidInput(f"{what} must be text of 1 to 200 characters without NUL")
     return text
-
-
-def checked_publisher(publisher: str) -> str:
-    """Return the publisher, as recorded in generations. Raises InvalidInput."""
-    return _words("publisher", publisher)
-
-
-def checked_caller(caller: str) -> str:
-    """Return the caller's name. Raises InvalidInput."""
-    return _words("caller", caller)
 
 
 def checked_durability(durability: Durability) -> Durability:
@@ -86,7 +77,7 @@ def checked_grant(grant: Grant) -> Grant:
     """Return the grant with its distinct places, sorted. Raises InvalidInput."""
     if not isinstance(grant, Grant) or isinstance(grant.places, str):
         raise InvalidInput("a grant is a Grant, its places a list of text")
-    checked_caller(grant.caller)
+    checked_words("caller", grant.caller)
     checked_tenant(grant.tenant)
     checked_namespace(grant.namespace)
     if not all(isinstance(place, str) and place and plain(place) for place in grant.places):

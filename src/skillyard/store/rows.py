@@ -1,26 +1,18 @@
 """Convert a skill to the columns of a row and back, without loss.
 
 One JSON document holds the skill (ASCII, so that NUL and surrogates survive); its body has a
-column of its own. Name, description, tags and frontmatter are also stored as plain columns for
-people's queries, without the characters that a database cannot store.
+column of its own. Name, description and tags are also stored as plain columns for people's queries,
+without the characters that a database cannot store. The column of the frontmatter is not used.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from skillyard.base.errors import (
-    InvalidInput,
-    SkillYamlError,
-    SkillyardError,
-    StoreRefused,
-    StoreSchema,
-)
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.base.errors import InvalidInput, SkillyardError, StoreRefused, StoreSchema
 from skillyard.engine.skill import SKILL_FIELDS, Skill
 from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
@@ -59,8 +51,6 @@ class StoredRow(NamedTuple):
     name: str
     description: str
     tags: tuple[str, ...]
-    frontmatter: str | None
-    """The parsed frontmatter as JSON; None without one, or when it cannot be parsed."""
     document: str
     body: str | None
     files: str
@@ -69,10 +59,6 @@ class StoredRow(NamedTuple):
     commit_id: str | None
     url: str | None
     expected: int | None
-
-
-_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-"""Two surrogates that form a pair, which JSON would decode to one character."""
 
 
 def row_of(
@@ -120,7 +106,6 @@ def row_of(
         to_plain(skill.name),
         to_plain(skill.description),
         _tags(skill),
-        _frontmatter(skill),
         document,
         body if body is None or plain(body) else None,
         files,
@@ -184,14 +169,7 @@ def _document(skill: Skill, key: StoreKey, store: str) -> str:
         fields["metadata"] = _metadata(skill.metadata, key, store)
     if skill.body is not None and not plain(skill.body):
         fields["body"] = skill.body
-    document = _json(fields)
-    if "\\ud" in document and _HALVES.search(json.dumps(fields, ensure_ascii=False)):
-        raise StoreRefused(
-            store,
-            f"{key}: two halves of a surrogate pair stand side by side as two characters",
-            hint="write the one character that they stand for",
-        )
-    return document
+    return _json(fields)
 
 
 def _metadata(metadata: Mapping[str, Any], key: StoreKey, store: str) -> dict[str, Any]:
@@ -234,25 +212,3 @@ def _digest(document: str, body: str | None, files: str) -> str:
 def _tags(skill: Skill) -> tuple[str, ...]:
     """Return the tags for queries, without those that cannot be indexed."""
     return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MAX_TAG_BYTES)
-
-
-def _frontmatter(skill: Skill) -> str | None:
-    if not skill.frontmatter:
-        return None
-    from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
-
-    try:
-        nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]
-    except SkillYamlError:
-        return None
-    return _json(_plain_json(plain_value(nodes)))
-
-
-def _plain_json(value: Any) -> Any:
-    if isinstance(value, str):
-        return to_plain(value)
-    if isinstance(value, list):
-        return [_plain_json(item) for item in value]
-    if isinstance(value, dict):
-        return {to_plain(name): _plain_json(item) for name, item in value.items()}
-    return value

@@ -47,35 +47,30 @@ def pending(backend: str, version: int | None, store: str) -> tuple[Migration, .
 
     Raises StoreSchema for a newer version.
     """
-    _refuse_future(backend, version, store)
-    return migrations(backend)[version or 0 :]
-
-
-def check_schema(backend: str, version: int | None, store: str) -> None:
-    """Raise StoreSchema unless ``version`` is the one that this program needs."""
-    _refuse_future(backend, version, store)
-    known = latest(backend)
-    if version is None:
-        raise StoreSchema(
-            store, "holds no catalog", hint="make one: skillyard store init", known=known
-        )
-    if version < known:
-        raise StoreSchema(
-            store,
-            f"has schema version {version}, and this program needs {known}",
-            hint="bring it up to date: skillyard store migrate",
-            found=version,
-            known=known,
-        )
-
-
-def _refuse_future(backend: str, version: int | None, store: str) -> None:
     known = latest(backend)
     if version is not None and version > known:
         raise StoreSchema(
             store,
             f"has schema version {version} of a newer skillyard; this one knows up to {known}",
             hint="update skillyard here; a schema never goes back",
+            found=version,
+            known=known,
+        )
+    return migrations(backend)[version or 0 :]
+
+
+def check_schema(backend: str, version: int | None, store: str) -> None:
+    """Raise StoreSchema unless ``version`` is the one that this program needs."""
+    is_old, known = bool(pending(backend, version, store)), latest(backend)
+    if version is None:
+        raise StoreSchema(
+            store, "holds no catalog", hint="make one: skillyard store init", known=known
+        )
+    if is_old:
+        raise StoreSchema(
+            store,
+            f"has schema version {version}, and this program needs {known}",
+            hint="bring it up to date: skillyard store migrate",
             found=version,
             known=known,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 
 from skillyard.base.errors import InvalidInput, StoreRefused
@@ -12,13 +13,12 @@ from skillyard.engine.skill import Skill
 from skillyard.store.backend import Backend, Options
 from skillyard.store.changes import change, change_grants
 from skillyard.store.identifiers import (
-    checked_caller,
     checked_durability,
     checked_grant,
     checked_key,
     checked_namespace,
-    checked_publisher,
     checked_tenant,
+    checked_words,
     to_plain,
 )
 from skillyard.store.pages import changes_after, head_of
@@ -41,15 +41,15 @@ from skillyard.store.values import (
     Position,
     Published,
     Standing,
-    Status,
     StoreKey,
+    StoreStatus,
     Submission,
     Version,
 )
 
 MAX_LISTED = 100_000
 """Maximum number of places or generations that one call returns."""
-_KEY_ONLY = (None,) * 15
+_KEY_ONLY = (None,) * (len(StoredRow._fields) - 3)
 """A staged row starts with the key of a skill; a withdrawal ignores the other columns."""
 
 
@@ -67,7 +67,7 @@ class CatalogStore(Closeable):
 
     def __init__(self, backend: Backend, caller: str | None = None) -> None:
         self._backend = backend
-        self._caller = None if caller is None else checked_caller(caller)
+        self._caller = None if caller is None else checked_words("caller", caller)
 
     def __repr__(self) -> str:
         viewer = "" if self._caller is None else f", seen by {self._caller!r}"
@@ -110,7 +110,7 @@ class CatalogStore(Closeable):
             "publish",
             DECIDE_PUBLISH,
             tenant=tenant,
-            publisher=checked_publisher(publisher),
+            publisher=checked_words("publisher", publisher),
             durability=checked_durability(durability),
             staged=rows,
         )
@@ -149,7 +149,7 @@ class CatalogStore(Closeable):
             "withdraw",
             DECIDE_WITHDRAW,
             tenant=tenant,
-            publisher=checked_publisher(publisher),
+            publisher=checked_words("publisher", publisher),
             durability=checked_durability(durability),
             staged=(self._key_row(key, tenant) for key in keys),
         )
@@ -184,7 +184,7 @@ class CatalogStore(Closeable):
             "rollback",
             DECIDE_ROLLBACK,
             tenant=checked_tenant(tenant),
-            publisher=checked_publisher(publisher),
+            publisher=checked_words("publisher", publisher),
             durability=checked_durability(durability),
             parameters={"to": to_generation},
             check=check,
@@ -276,12 +276,12 @@ class CatalogStore(Closeable):
             raise InvalidInput("timeout_s must be from 0 to 86,400 seconds")
         return self._backend.listen(after, timeout_s)
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """Return the status of the store."""
         with self._backend.reading(self._caller) as session:
             generation, _ = head_of(session)
             skills = session.execute(self._entries(COUNT), {}).fetchone()[0]
-        return self._backend.status()._replace(generation=generation, skills=skills)
+        return replace(self._backend.status(), generation=generation, skills=skills)
 
     def grant(self, grant: Grant) -> int:
         """Add a grant of a caller; return the generation from which it holds."""

@@ -18,8 +18,7 @@ STAGED_AT_ONCE = 1_000
 
 ALL_COLUMNS = ", ".join(COLUMNS)
 STAGED_COLUMNS = ", ".join(StoredRow._fields)
-CONTENT_COLUMNS = """digest, skill_id, slug, name, description, tags, frontmatter, document, body,
-    files"""
+CONTENT_COLUMNS = """digest, skill_id, slug, name, description, tags, document, body, files"""
 _VERSION_COLUMNS = "namespace, source, place, version, digest, around, installs, commit_id, url"
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
@@ -53,15 +52,8 @@ class Dialect(NamedTuple):
 
 @lru_cache(256)
 def _rendered(dialect: Dialect, statement: str) -> str:
-    words = {
-        "s": dialect.schema,
-        "t": dialect.temporary,
-        "seconds": dialect.seconds,
-        "first": dialect.first,
-        "current": dialect.current,
-        "restored": dialect.restored,
-    }
-    return _PARAMETER.sub(dialect.style, statement.format_map(words))
+    names = {"s": dialect.schema, "t": dialect.temporary, **dialect._asdict()}
+    return _PARAMETER.sub(dialect.style, statement.format_map(names))
 
 
 HEAD = "SELECT generation, stamp FROM {s}heads ORDER BY generation DESC LIMIT 1"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple, Self
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes import Schema
 from skillyard.engine.skill import Skill
 
 Durability = Literal["local", "synchronous"]
@@ -181,17 +182,16 @@ class Standby:
     lag_s: Annotated[float | None, "Seconds between a write and its replay; null: idle."]
 
 
-class Status(NamedTuple):
-    """The status of a store."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """The state of a store."""
 
-    backend: str
-    address: str
-    """Without credentials."""
-    schema: int
-    generation: int
-    skills: int
-    """Number of skills that the caller can see."""
-    writable: bool
-    notifies: bool
-    """True when it notifies of new generations; otherwise it is polled."""
-    standbys: tuple[Standby, ...]
+    schema: Schema[Literal["skillyard.store-status/1"]] = "skillyard.store-status/1"
+    store: Annotated[str, "Its address, without credentials."]
+    backend: Annotated[str, "sqlite or postgresql."]
+    schema_version: Annotated[int, "The version of its tables."]
+    generation: Annotated[int, "The last one."] = field(default_factory=int)
+    skills: Annotated[int, "How many the caller sees."] = field(default_factory=int)
+    writable: Annotated[bool, "False for a standby or a file without the right to write."]
+    notifies: Annotated[bool, "True where it announces new generations."]
+    standbys: Annotated[tuple[Standby, ...], "Its standbys."]

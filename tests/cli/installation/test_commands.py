@@ -265,16 +265,6 @@ class TestOutdated:
         assert project.run("outdated").code == 1
 
 
-class TestVerify:
-    def test_an_accepted_finding_that_is_gone_is_told(self, project: Project) -> None:
-        entry = {"rule": "download_and_run", "digest": "sha256:0", "reason": "long ago"}
-        project.relock(lambda shape: shape["skills"]["pdf"].update(scanAccepted=[entry]))
-        done = project.run("verify")
-        assert (done.code, "download_and_run (long ago)" in done.out) == (1, True)
-        assert project.run("add", "pdf", "--into", ".agents/skills").code == 0
-        assert project.run("verify").code == 0
-
-
 class TestRemove:
     def test_folder_and_entry_go_together(self, project: Project) -> None:
         before = project.tree()

@@ -137,26 +137,14 @@ class TestShape:
 
 
 class TestRefs:
-    @pytest.mark.parametrize("downloads", [True, False])
-    def test_the_github_page_is_githubs_and_the_folder_the_true_one(
-        self, up: FakeServers, downloads: bool
+    def test_the_github_page_is_that_of_the_true_folder_and_the_raw_address_holds_the_file(
+        self, up: FakeServers
     ) -> None:
-        up.switches.downloads = downloads
-        github = by_id(answered(up))["pdf"].to_dict()["refs"]["github"]
-        if github:
-            assert not github.startswith((up.skills_sh, "https://skills.sh"))
-            assert "acme/skills" in github
-            assert "skills/pdf" not in github.removeprefix("https://github.com/acme/skills")
-        if not downloads:
-            assert github
-            assert github.endswith("/tools/deep/pdf")
-
-    @pytest.mark.parametrize("downloads", [True, False])
-    def test_the_raw_address_holds_the_file(self, up: FakeServers, downloads: bool) -> None:
-        up.switches.downloads = downloads
-        raw = by_id(answered(up))["pdf"].to_dict()["refs"]["raw"]
-        assert raw is None or ask(raw).body.decode() == FILE
-        assert raw is not None or downloads
+        up.switches.downloads = False
+        refs = by_id(answered(up))["pdf"].to_dict()["refs"]
+        assert refs["github"].startswith("https://github.com/acme/skills/")
+        assert refs["github"].endswith("/tools/deep/pdf")
+        assert ask(refs["raw"]).body.decode() == FILE
 
 
 class TestOurs:

@@ -170,11 +170,6 @@ class Outdated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StaleAccepted(LockAccepted):
-    """An accepted finding of the scan that no file of the skill has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureState:
     """The signature of an installed skill."""
 
@@ -197,7 +192,6 @@ class VerifiedSkill(LockedSkillState):
         " unreadable, or refused by the policy.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
-    stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]
     signature: Annotated[
         SignatureState | None, "Its signature; null where the policy and the lock ask for none."
     ]

@@ -214,10 +214,9 @@ def _verified(result: Verified) -> Iterator[Block]:
     """Compare installed skills with the lock file.
 
     Reads the folders, uses no network and writes nothing. Reports skills that are edited, missing,
-    not pinned or refused by the policy, skill folders that the lock file does not name, and
-    accepted findings of the scan that no longer apply. Where the policy has rules for signatures or
-    the lock names a signer, it verifies them and says who signed. Exits with 1 on any difference; a
-    skill that is only not pinned is none.
+    not pinned or refused by the policy, and skill folders that the lock file does not name. Where
+    the policy has rules for signatures or the lock names a signer, it verifies them and says who
+    signed. Exits with 1 on any difference; a skill that is only not pinned is none.
 
         skillyard verify
         skillyard verify --allow-extra --json
@@ -228,10 +227,6 @@ def _verified(result: Verified) -> Iterator[Block]:
         yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
         if skill.signature is not None:
             yield _signature_state(skill.signature)
-        for entry in skill.stale:
-            why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
-            todo = "; `skillyard add` it again to drop this"
-            yield line(Span("accepted, and no longer found: ", "warning"), why, todo, indent=4)
     yield from _extra(result.extra)
 
 

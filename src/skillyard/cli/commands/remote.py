@@ -16,7 +16,7 @@ from skillyard.cli.source import load, refuse_library
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillyard.install.operations.add import Installation
+    from skillyard.base.shapes.installation import Added
     from skillyard.install.search import FoundSkill, SearchResult
     from skillyard.serve.requests import SearchRequest
 
@@ -227,43 +227,44 @@ def _picked(rows: Mapping[str, str], console: Console) -> list[str]:
     return [name for number, name in enumerate(rows, 1) if number in numbers]
 
 
-def _remarks(added: Installation) -> Iterator[Block]:
+def _remarks(added: Added) -> Iterator[Block]:
     """Yield the findings of the scan, and what was noticed while the skill was fetched."""
     for each in added.findings:
         about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
         yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
-    for note in added.package.notes:
+    for note in added.notes:
         yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
 
 
 _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
 
 
-def _added(added: Installation) -> Iterator[Block]:
+def _added(added: Added) -> Iterator[Block]:
     """Yield the files that were written for a skill."""
     from skillyard.cli.commands.installation import signature_lines
 
-    placed, would = added.placed, "would be " if added.dry_run else ""
+    would = "would be " if added.dry_run else ""
 
     def state(each: str) -> str:
         return f"{would}{_WORDS[each]}" if each in _WORDS else "is there already"
 
-    head = f"  {state(placed.state)}: {clean_line(placed.folder)}"
-    yield line(Span(clean_line(added.fetched.skill.name), "name"), head)
+    head = f"  {state(added.state)}: {clean_line(added.folder or '')}"
+    yield line(Span(clean_line(added.skill["name"]), "name"), head)
     for copy in added.copies:
-        yield line(f"{state(copy.state)}: {clean_line(copy.folder)}", indent=1)
+        yield line(f"and in: {clean_line(copy)}", indent=1)
     for link in added.links:
         yield line(f"{state('linked')}: {clean_line(link)}", indent=1)
-    pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
-    files = f"{plural(len(added.package.files), 'file')}, {pinned}, {added.digest[:19]}…"
+    commit = added.skill["commit"]
+    pinned = f"commit {commit[:12]}" if commit else "no commit"
+    files = f"{plural(len(added.files), 'file')}, {pinned}, {(added.digest or '')[:19]}…"
     yield line(Span(files, "dim"), indent=1)
-    for path in sorted(added.package.files):
+    for path in added.files:
         yield line(clean_line(path), indent=1)
-    for skipped in added.package.skipped:
+    for skipped in added.skipped:
         yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
     for other in added.look_alikes:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
-    yield from signature_lines(added.signature.document())
+    yield from signature_lines(added.signature)
     yield from _remarks(added)
     if added.dry_run:
         yield line(Span("nothing was written", "dim"), indent=1)

@@ -34,10 +34,9 @@ if TYPE_CHECKING:
         StoreHistory,
         StoreLog,
         StoreMigrated,
-        StoreStatus,
     )
     from skillyard.store.operations.folder_publish import Step, StorePublished
-    from skillyard.store.values import Generation, Grant
+    from skillyard.store.values import Generation, Grant, StoreStatus
 
 MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
@@ -132,7 +131,12 @@ def publish(args: Namespace, console: Console) -> int:
     from skillyard.base.io.platforms import stop_on_interrupt
     from skillyard.base.io.processes import processors
     from skillyard.cli.source import unbound_library_of
-    from skillyard.store.operations.folder_publish import PublishOptions, store_publish
+    from skillyard.store.opening import open_store
+    from skillyard.store.operations.folder_publish import (
+        WAIT_S,
+        PublishOptions,
+        publish_folders,
+    )
 
     publisher, jobs = _publisher(args, console), processors() if args.jobs is None else args.jobs
     where = (args.tenant, publisher, args.namespace, args.source, args.durability)
@@ -145,7 +149,8 @@ def publish(args: Namespace, console: Console) -> int:
             if show is not None:
                 show(step.done, None)
 
-        report = store_publish(_address(args, console), roots, options, stop=stop, tell=tell)
+        with open_store(_address(args, console), statement_timeout_s=WAIT_S) as store:
+            report = publish_folders(store, roots, options, stop=stop, tell=tell)
     console.show(report, _published)
     if not report.complete:
         console.note("interrupted: what is counted stands; publish again to go on")

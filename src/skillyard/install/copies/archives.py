@@ -76,47 +76,32 @@ class ArchiveRefused(SkillError):
     kind = "ArchiveRefused"
 
 
-# Code -> (problem, hint).
 _RULES = {
-    "archive_kind": ("this is no zip or gzip file", "check that the address answers with one"),
-    "archive_damaged": (
-        "it is damaged, incomplete or contradicts itself",
-        "fetch it again; if that does not help, the publisher has to pack it again",
-    ),
-    "archive_encrypted": ("it is encrypted", "pack it without a password"),
-    "archive_feature": (
-        "it uses a feature that plain archives do without",
-        "pack the skill's folder again with an ordinary tool",
-    ),
-    "archive_link": ("it is a link", "pack the file that it leads to"),
-    "archive_special": ("it is neither a file nor a folder", "leave it out"),
-    "archive_too_large": ("it is too large", "leave out what the skill does not need"),
-    "archive_too_many_entries": ("it has too many entries", "pack one skill an archive"),
-    "archive_too_many_files": ("it has too many files", "pack one skill an archive"),
-    "archive_file_too_large": ("it is too large unpacked", "leave it out, or fetch it on demand"),
-    "archive_total_too_large": (
-        "its files together are too large",
-        "leave out what the skill does not need",
-    ),
-    "archive_bomb": (
-        "it is packed more densely than honest files are",
-        "do not unpack it by other means either",
-    ),
-    "skill_file_missing": (
-        f"it has no {SKILL_FILE} at its root",
-        "pack one skill an archive, its files at the top",
-    ),
+    "archive_kind": "this is no zip or gzip file",
+    "archive_damaged": "it is damaged, incomplete or contradicts itself",
+    "archive_encrypted": "it is encrypted",
+    "archive_feature": "it uses a feature that plain archives do without",
+    "archive_link": "it is a link",
+    "archive_special": "it is neither a file nor a folder",
+    "archive_too_large": "it is too large",
+    "archive_too_many_entries": "it has too many entries",
+    "archive_too_many_files": "it has too many files",
+    "archive_file_too_large": "it is too large unpacked",
+    "archive_total_too_large": "its files together are too large",
+    "archive_bomb": "it is packed more densely than honest files are",
+    "skill_file_missing": f"it has no {SKILL_FILE} at its root",
 }
+"""What is wrong, by code."""
+_HINT = "fetch it again, or tell its publisher: pack one skill, its plain files at the top"
 
 
 def _refused(
-    code: str, entry: str = "", *, limit: int | None = None, hint: str = ""
+    code: str, entry: str = "", *, limit: int | None = None, hint: str = _HINT
 ) -> ArchiveRefused:
     """Return the error for an entry, or for the whole archive when ``entry`` is empty."""
-    what, todo = _RULES[code]
     subject = f"the archive's entry `{shown_path(entry)}`" if entry else "the archive"
     bound = "" if limit is None else f" (the limit is {limit:,})"
-    return ArchiveRefused(f"refused {subject}: {what}{bound}", code=code, hint=hint or todo)
+    return ArchiveRefused(f"refused {subject}: {_RULES[code]}{bound}", code=code, hint=hint)
 
 
 def read_archive(

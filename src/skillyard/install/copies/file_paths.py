@@ -55,53 +55,32 @@ class PathRefused(SkillError):
         self.reason = reason or message
 
 
-# Code -> (problem, hint).
 _RULES = {
-    "path_not_text": ("it is no Unicode text", "give a path in UTF-8"),
-    "path_empty": ("it names no file", "give a relative path such as references/guide.md"),
+    "path_not_text": "it is no Unicode text",
+    "path_empty": "it names no file",
     "path_too_long": (
-        f"it has more than {MAX_PATH_BYTES} bytes, or a component more than {MAX_PART_BYTES}",
-        "shorten the names of its folders",
+        f"it has more than {MAX_PATH_BYTES} bytes, or a component more than {MAX_PART_BYTES}"
     ),
-    "path_too_deep": (
-        f"it lies more than {MAX_FOLDERS} folders deep",
-        "move the file closer to SKILL.md",
-    ),
-    "path_git": ("a component is .git or reads as it on some system", "leave version control out"),
-    "path_device": (
-        "a component is the name of a device on some systems",
-        "rename that file or folder",
-    ),
-    "path_hidden_character": (
-        "it holds a control character or one that shows nothing",
-        "rename it to what can be seen",
-    ),
-    "path_backslash": ("it holds a backslash", "separate folders by / alone"),
-    "path_absolute": ("it is absolute", "give it relative to the skill's folder"),
-    "path_home": ("it begins in a home folder", "give it relative to the skill's folder"),
-    "path_drive": ("it begins with a drive letter", "give it relative to the skill's folder"),
-    "path_colon": (
-        "it holds a colon, which opens a stream or a scheme",
-        "rename it without the colon",
-    ),
-    "path_traversal": ("it leads upwards by ..", "give a path inside the skill's folder"),
-    "path_escape": ("it holds a percent escape", "write the character itself"),
-    "path_look_alike": (
-        "it holds a look-alike of a slash, a backslash or ..",
-        "write plain / and .",
-    ),
-    "path_edge": (
-        "a component ends with a dot or a blank, which some systems drop",
-        "rename it without",
-    ),
-    "path_folder": ("it ends like a folder", "name a file"),
-    "path_duplicate": ("it is there twice", "keep one of the two"),
-    "path_collision": (
-        "another path differs from it only in case or in Unicode form",
-        "rename one, since many systems take both for one file",
-    ),
-    "path_file_and_folder": ("it is both a file and a folder", "rename one of the two"),
+    "path_too_deep": f"it lies more than {MAX_FOLDERS} folders deep",
+    "path_git": "a component is .git or reads as it on some system",
+    "path_device": "a component is the name of a device on some systems",
+    "path_hidden_character": "it holds a control character or one that shows nothing",
+    "path_backslash": "it holds a backslash",
+    "path_absolute": "it is absolute",
+    "path_home": "it begins in a home folder",
+    "path_drive": "it begins with a drive letter",
+    "path_colon": "it holds a colon, which opens a stream or a scheme",
+    "path_traversal": "it leads upwards by ..",
+    "path_escape": "it holds a percent escape",
+    "path_look_alike": "it holds a look-alike of a slash, a backslash or ..",
+    "path_edge": "a component ends with a dot or a blank, which some systems drop",
+    "path_folder": "it ends like a folder",
+    "path_duplicate": "it is there twice",
+    "path_collision": "another path differs from it only in case or in Unicode form",
+    "path_file_and_folder": "it is both a file and a folder",
 }
+"""What is wrong, by code."""
+_HINT = "give each file a plain path below the skill's folder, such as references/guide.md"
 
 
 def shown_path(path: str) -> str:
@@ -119,9 +98,9 @@ def name_in_shell(name: str) -> str:
 
 
 def _refused(path: str, code: str) -> PathRefused:
-    reason, hint = _RULES[code]
+    reason = _RULES[code]
     what = f"refused the path `{shown_path(path)}`: {reason}"
-    return PathRefused(what, reason=reason, code=code, hint=hint)
+    return PathRefused(what, reason=reason, code=code, hint=_HINT)
 
 
 def checked_path(path: str) -> str:

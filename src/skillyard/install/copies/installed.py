@@ -87,7 +87,8 @@ class Installed(NamedTuple):
 
         Raises SkillIoError.
         """
-        files = recorded_edits(there, target) if self != NOTHING else []
+        written = written_files(target) if self != NOTHING else {}
+        files = edits_since(there, target, written) if written else []
         files = files or added_edits(self.added(there))
         message = "" if files or self.has_modes(there) else "other files may be executed"
         return files, shown_edits(files) or message
@@ -135,7 +136,8 @@ def note_installed(
     """
     tidy = there.without_litter()
     digests = (digest or tidy.files_digest(), there.executable_digest())
-    note_written(target, " ".join(filter(None, digests)), files_note(tidy), places=places)
+    files = {each.path: (each.digest, each.executable) for each in tidy.of_kind("file")}
+    note_written(target, " ".join(filter(None, digests)), json.dumps(files), places=places)
 
 
 def manifest_at(target: str) -> FolderManifest | None:
@@ -198,9 +200,13 @@ def written_digest(folder: str) -> str | None:
     return _noted(folder)[0] or None
 
 
-def written_files(folder: str) -> str:
-    """Return what was noted about each file; empty when that is unknown."""
-    return _noted(folder)[1]
+def written_files(folder: str) -> dict[str, tuple[str, bool | None]]:
+    """Return the digest of each file, and whether it is executable; nothing when unknown."""
+    try:
+        noted = json.loads(_noted(folder)[1] or "{}")
+        return {path: (digest, executable) for path, (digest, executable) in noted.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
 
 
 def places_written(folders: Iterable[str]) -> set[str]:
@@ -233,25 +239,6 @@ def _path(folder: str) -> str:
 SHOWN = 5
 """Number of files that a message names."""
 _WORDS = {"added": "added", "removed": "missing", "changed": ""}
-
-
-def files_note(there: FolderManifest) -> str:
-    """Return the note of the files of a folder."""
-    files = {each.path: (each.digest, each.executable) for each in there.of_kind("file")}
-    return json.dumps(files)
-
-
-def recorded_edits(there: FolderManifest, target: str) -> list[FileChange]:
-    """Return what was edited since skillyard wrote a folder; nothing where that is not known.
-
-    Raises SkillIoError.
-    """
-    try:
-        noted = json.loads(written_files(target) or "{}")
-        written = {path: (digest, executable) for path, (digest, executable) in noted.items()}
-    except (ValueError, TypeError, AttributeError):
-        return []
-    return edits_since(there, target, written) if written else []
 
 
 def edits_since(

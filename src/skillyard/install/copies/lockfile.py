@@ -281,17 +281,9 @@ def _check_version(version: Json, expected: int, path: str) -> None:
         raise _damaged(path, "`version` is no whole number")
     if version == expected:
         return
-    age, hint = (
-        ("older", "install its skills again; the installer would take the file for an empty one")
-        if version < expected
-        else ("newer", "update skillyard; the file is left as it is")
-    )
-    raise _error(
-        path,
-        "lock_version",
-        f"it has version {version}, {age} than the {expected} known here",
-        hint,
-    )
+    what = f"it has version {version}, and {expected} is known here"
+    hint = "update skillyard, or install the skills of an older file again"
+    raise _error(path, "lock_version", what, hint)
 
 
 def _skill(name: str, entry: Json, path: str) -> LockedSkill:

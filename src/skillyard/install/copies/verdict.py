@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
+from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import folder_name, plural
 from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_package, scan_files
 from skillyard.check.scanning.engine import Accepted, without_accepted
-from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lockfile import (
     Json,
@@ -124,36 +123,21 @@ def lock_for_scan(path: str | None) -> LockSays:
         raise InvalidInput(f"the lock file {path} does not exist")
     place = project_lock_path(".") if path is None else path
     skills = read_project_lock(place).skills
-    accepted = tuple(each for skill in skills for each in accepted_of(skill, place))
+    accepted = tuple(each for skill in skills for each in accepted_of(skill))
     publishers = {folder_name(s.name): publisher_of(s.source_type, s.source) for s in skills}
     return LockSays(place, accepted, publishers)
 
 
-def accepted_of(skill: LockedSkill | None, path: str) -> tuple[Accepted, ...]:
-    """Return what one entry of the lock at ``path`` accepts. Raises SkillIoError."""
-    if skill is None or KEY not in skill.extra:
-        return ()
-    listed = skill.extra[KEY]
-    if not isinstance(listed, list):
-        raise _damaged(path, skill.name)
+def accepted_of(skill: LockedSkill | None) -> tuple[Accepted, ...]:
+    """Return what an entry of a lock accepts; what has another form accepts nothing."""
+    listed = None if skill is None else skill.extra.get(KEY)
     accepted = []
-    for each in listed:
+    for each in listed if isinstance(listed, list) else ():
         members = [each.get(name) for name in _MEMBERS] if isinstance(each, dict) else []
         texts = [text for text in members if isinstance(text, str) and text.strip()]
-        if len(texts) != len(_MEMBERS):
-            raise _damaged(path, skill.name)
-        accepted.append(Accepted(*texts))
+        if len(texts) == len(_MEMBERS):
+            accepted.append(Accepted(*texts))
     return tuple(accepted)
-
-
-def _damaged(path: str, name: str) -> SkillIoError:
-    return SkillIoError(
-        f"the lock file is refused: `{KEY}` of the entry {name[:80]!a} is no list of rule,"
-        " digest and reason",
-        path=path,
-        code="lock_damaged",
-        hint=f"`skillyard remove {name_in_shell(name)}`, then add it and accept its findings again",
-    )
 
 
 def with_accepted(skill: LockedSkill, accepted: Iterable[Accepted]) -> LockedSkill:

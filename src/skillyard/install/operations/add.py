@@ -14,7 +14,6 @@ from skillyard.base.errors import InvalidInput, SourceFailed
 from skillyard.base.io.files import is_below
 from skillyard.base.lookalikes import look_alikes
 from skillyard.base.shapes import installation as shapes
-from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import folder_name
 from skillyard.engine.discovery.hosts import HOST_FOLDERS, host_roots, note_added_source
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
@@ -93,53 +92,7 @@ class AddOptions(NamedTuple):
         return places_of(self.folders, name, copy=self.copy, user=self.user)
 
 
-class Installation(NamedTuple):
-    """One fetched skill, and where it was written."""
-
-    fetched: FoundSkill
-    package: Package
-    placed: Placed
-    lock: str
-    """Path of the lock file that names it; empty when none was written."""
-    look_alikes: tuple[str, ...] = ()
-    """Names that are there already and look like it."""
-    findings: tuple[ScanFinding, ...] = ()
-    """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
-    copies: tuple[Placed, ...] = ()
-    """Where else its files were written."""
-    links: tuple[str, ...] = ()
-    """Links to it, in the folders of agent hosts."""
-    dry_run: bool = False
-    """Nothing was written: the rest says what would be."""
-    signature: SignatureCheck = SignatureCheck()
-
-    @property
-    def digest(self) -> str:
-        """``sha256:…`` over every path and its content."""
-        return content_digest(self.package.files)
-
-    def document(self) -> shapes.Added:
-        """Return ``skillyard.add/1``."""
-        placed = self.placed
-        return shapes.Added(
-            skill=self.fetched.to_dict(include_raw=True),
-            files=tuple(sorted(self.package.files)),
-            skipped=tuple(self.package.skipped),
-            look_alikes=self.look_alikes,
-            folder=placed.folder,
-            state=placed.state,
-            digest=self.digest,
-            copies=tuple(each.folder for each in self.copies),
-            links=self.links,
-            dry_run=self.dry_run,
-            notes=tuple(self.package.notes),
-            lock=self.lock or None,
-            findings=tuple(self.findings),
-            signature=self.signature.document(),
-        )
-
-
-def add_skill(target: str, options: AddOptions) -> Installation:
+def add_skill(target: str, options: AddOptions) -> shapes.Added:
     """Fetch one skill, and write it to a folder of its name.
 
     ``docs/guides/add-skills.md`` lists the forms of ``target``. Raises SeveralSkills where it holds
@@ -166,7 +119,7 @@ def add_skill(target: str, options: AddOptions) -> Installation:
     return asyncio.run(_add(target, options._replace(accept=accept), lock))
 
 
-async def _add(target: str, options: AddOptions, lock: ProjectLock) -> Installation:
+async def _add(target: str, options: AddOptions, lock: ProjectLock) -> shapes.Added:
     parsed = parse_target(target)
     if options.skill and (parsed.skill_id or parsed.name):
         raise InvalidInput(f"{shown_path(target)!r} names one skill, not a source of several")
@@ -254,17 +207,21 @@ async def _add(target: str, options: AddOptions, lock: ProjectLock) -> Installat
         link_skill(source, folder, name, dry_run=options.dry_run)
         for folder in places.links[options.link :]
     ]
-    return Installation(
-        result._replace(skill=skill),
-        package,
-        placed,
-        lock_path,
-        tuple(alike),
-        admission.findings,
-        tuple(copies),
-        tuple(links),
-        options.dry_run,
-        admission.signature,
+    return shapes.Added(
+        skill=result._replace(skill=skill, package=package).to_dict(include_raw=True),
+        files=tuple(sorted(package.files)),
+        skipped=tuple(package.skipped),
+        look_alikes=tuple(alike),
+        folder=placed.folder,
+        state=placed.state,
+        digest=content_digest(package.files),
+        copies=tuple(each.folder for each in copies),
+        links=tuple(links),
+        dry_run=options.dry_run,
+        notes=tuple(package.notes),
+        lock=lock_path or None,
+        findings=admission.findings,
+        signature=admission.signature.document(),
     )
 
 

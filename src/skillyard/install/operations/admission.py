@@ -101,7 +101,7 @@ def admit(
     skill = check_package(package, entry.name)
     verdict = scan_package(
         package.files,
-        accepted_of(known, lock.path),
+        accepted_of(known),
         accept,
         folder=linked,
         publisher=publisher_of(entry.source_type, entry.source),
@@ -186,12 +186,6 @@ class SignatureCheck(NamedTuple):
             before=self.before and from_attributes(shapes.Signer, self.before),
             change=self.change,
         )
-
-
-def checks_signatures(folder: str) -> bool:
-    """Return whether the policy of a folder has a rule of ``signatures``. Raises SkillIoError."""
-    policy = find_policy(folder)
-    return policy is not None and policy.rules.checks_signatures
 
 
 def check_signature(

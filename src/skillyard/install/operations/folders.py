@@ -17,15 +17,13 @@ from skillyard.base.shapes.installation import (
     RemovedSkill,
     SignatureState,
     SkillProblem,
-    StaleAccepted,
     Synced,
     SyncedSkill,
     Verified,
     VerifiedSkill,
 )
 from skillyard.base.text import folder_name
-from skillyard.check.scanning import files_of_folder, scan_files
-from skillyard.check.scanning.engine import without_accepted
+from skillyard.check.scanning import files_of_folder
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import (
@@ -37,9 +35,8 @@ from skillyard.install.copies.installed import (
     written_digest,
     written_files,
 )
-from skillyard.install.copies.lockfile import LockedSkill
 from skillyard.install.copies.placement import remove_copies
-from skillyard.install.copies.verdict import accepted_of, check_accept, publisher_of
+from skillyard.install.copies.verdict import accepted_of, check_accept
 from skillyard.install.operations.admission import (
     ReportFetched,
     SignatureCheck,
@@ -225,8 +222,8 @@ def _write(
     admission = admit(entry, package, known=entry, lock=lock, accept=accept)
     # The entry stays as it is, byte for byte, unless a finding was accepted now, or it does not
     # say who signed it.
-    by_lock = accepted_of(entry, lock.path)
-    applied = accepted_of(admission.entry, lock.path)
+    by_lock = accepted_of(entry)
+    applied = accepted_of(admission.entry)
     is_changed = set(applied) != set(by_lock) or signer_of(admission.entry) != signer_of(entry)
     check = unchanged_check(lock, entry, admission.entry)
     admission.write(skill.into, entry, lock, note=is_changed, check=check)
@@ -249,7 +246,7 @@ def verify_skills(
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
     lock = project.lock.read()
-    listed = tuple(_verified(each, project, policy) for each in project.skills(lock))
+    listed = tuple(_verified(each, policy) for each in project.skills(lock))
     extra = project.extra(lock)
     return Verified(
         lock=project.lock.path,
@@ -257,22 +254,18 @@ def verify_skills(
         extra=extra,
         differs=bool(
             states_of(listed) - GOOD
-            or any(skill.stale or skill.problem for skill in listed)
+            or any(skill.problem for skill in listed)
             or (extra and not allow_extra)
         ),
     )
 
 
-def _verified(
-    skill: InstalledSkill, project: LockedProject, policy: AdmissionPolicy | None
-) -> VerifiedSkill:
+def _verified(skill: InstalledSkill, policy: AdmissionPolicy | None) -> VerifiedSkill:
     entry, folder, state = skill.entry, skill.folders[0], skill.state
     problem = None if state in GOOD else problem_of_state(skill)
-    stale: tuple[StaleAccepted, ...] = ()
     signature, signer = None, signer_of(entry)
     if state == "current":
         state = "unpinned" if skill.entry.digest is None else "current"
-        stale = _stale(entry, folder, project.lock.path)
         signature, signer, problem = _signature(skill, folder, policy)
     if problem is None and state in ("current", "unpinned", "linked"):
         problem = refusal_of(skill, entry, files_of_folder(folder), policy, signer)
@@ -281,7 +274,6 @@ def _verified(
         name=entry.name,
         state=state,
         folders=skill.folders,
-        stale=stale,
         problem=problem,
         signature=signature,
     )
@@ -340,17 +332,6 @@ def _installed(folder: str) -> Package:
         for each in files
     }
     return Package(data, folder)
-
-
-def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccepted, ...]:
-    """Return what the entry accepts and the scan does not find. Raises SkillIoError."""
-    accepted = accepted_of(entry, lock_path)
-    if not accepted:
-        return ()
-    publisher = publisher_of(entry.source_type, entry.source)
-    _, taken = without_accepted(scan_files(files_of_folder(folder), publisher), accepted)
-    stale = sorted(set(accepted) - {used for _, used in taken})
-    return tuple(from_attributes(StaleAccepted, each) for each in stale)
 
 
 def remove_skills(

@@ -49,7 +49,6 @@ from skillyard.install.operations.admission import (
     ReportFetched,
     admit,
     check_signature,
-    checks_signatures,
     fetch_packages,
     policy_of,
     refusal_of,
@@ -192,7 +191,8 @@ def _update(
         result = replace(result, newest=version_of(new))
         is_same = entry.digest and entry.pins_same(new) and moved_there is None
         if is_same and skill.state == "current":
-            if not checks_signatures(project.folder):
+            policy = policy_of(project.lock)
+            if policy is None or not policy.rules.checks_signatures:
                 return result
             # A signer in the lock is only its word, which anybody who may commit can write.
             admission = admit(entry, package, known=entry, lock=project.lock, accept=accept)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -152,7 +152,19 @@ def _address(text: str) -> SkillTarget:
         return _repository(url, *_fragment(fragment))
     page = _page(host, path)
     if page is not None:
-        return _of_page(parts.scheme, parts.netloc, page, fragment)
+        repository, (named, *inside), source_type = page[0], page[1] or ("",), page[2]
+        ref, skill = _fragment(fragment)
+        below = [part for part in inside if part != "SKILL.md"]
+        url = f"{parts.scheme}://{parts.netloc}/{repository.removesuffix('.git')}.git"
+        return SkillTarget(
+            kind="git",
+            address=parse_git_address(url),
+            source_type=source_type,
+            ref=check_ref(named or ref or HEAD),
+            path=checked_path("/".join(below)) if below else "",
+            skill_id=skill,
+            page=(named, *below),
+        )
     if parts.scheme != "https":
         raise InvalidInput(
             f"only https addresses are asked, and {shown_path(base)} is none; the address of a git"
@@ -186,45 +198,24 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
     )
 
 
-class _Page(NamedTuple):
-    """A page of a repository on a web host."""
+def _page(host: str, path: list[str]) -> tuple[str, Sequence[str], str] | None:
+    """Return repository, parts of the ref and the path, and source type of a page of a forge.
 
-    repository: str
-    ref: str = ""
-    below: tuple[str, ...] = ()
-    source_type: str = "git"
-
-
-def _page(host: str, path: list[str]) -> _Page | None:
-    """Return what a page of GitLab, Gitea, Forgejo or Bitbucket shows; None for another page."""
+    None for another page than one of GitLab, Gitea, Forgejo or Bitbucket.
+    """
     if "-" in path[1:]:
         at = path.index("-", 1)
         if path[at + 1 : at + 2] and path[at + 1] in ("tree", "blob", "raw") and path[at + 2 :]:
-            return _Page("/".join(path[:at]), path[at + 2], tuple(path[at + 3 :]), GITLAB)
+            return "/".join(path[:at]), path[at + 2 :], GITLAB
     if len(path) > 4 and path[2] in ("src", "raw") and path[3] in ("branch", "tag", "commit"):
-        return _Page("/".join(path[:2]), path[4], tuple(path[5:]))
+        return "/".join(path[:2]), path[4:], "git"
     if host == "bitbucket.org" and len(path) > 3 and path[2] == "src":
-        return _Page("/".join(path[:2]), path[3], tuple(path[4:]))
+        return "/".join(path[:2]), path[3:], "git"
     if host == "gitlab.com" and len(path) >= 2:
-        return _Page("/".join(path), source_type=GITLAB)
+        return "/".join(path), (), GITLAB
     if host in _GIT_HOSTS and len(path) == 2:
-        return _Page("/".join(path))
+        return "/".join(path), (), "git"
     return None
-
-
-def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> SkillTarget:
-    repository = page.repository.removesuffix(".git")
-    ref, skill = _fragment(fragment)
-    below = [part for part in page.below if part != "SKILL.md"]
-    return SkillTarget(
-        kind="git",
-        address=parse_git_address(f"{scheme}://{netloc}/{repository}.git"),
-        source_type=page.source_type,
-        ref=check_ref(page.ref or ref or HEAD),
-        path=checked_path("/".join(below)) if below else "",
-        skill_id=skill,
-        page=(page.ref, *below),
-    )
 
 
 def _fragment(fragment: str) -> tuple[str, str]:

@@ -25,6 +25,14 @@ from skillyard.install.policy.rules import (
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""
 _BY_URL = ("git", "gitlab", "well-known")
+_OF_CONTENT = (
+    "allowed_licences",
+    "missing_licence",
+    "denied_tools",
+    "denied_skills",
+    "allowed_tags",
+)
+"""The rules that a skill's content decides, without a lock file and without a scan."""
 
 
 class PolicyRefused(SkillError):
@@ -98,18 +106,9 @@ class AdmissionPolicy:
 
     def of_store(self) -> AdmissionPolicy | None:
         """Return what holds for skills of a catalog store, which no lock file is about, or None."""
-        none = NO_RULES
-        rules = replace(
-            self.rules,
-            allowed_sources=none.allowed_sources,
-            unlocked=none.unlocked,
-            pins_required=none.pins_required,
-            max_severity=none.max_severity,
-            signed_sources=none.signed_sources,
-            signers=none.signers,
-            same_signer=none.same_signer,
-        )
-        return None if rules == none else AdmissionPolicy(rules)
+        mine = {name: getattr(self.rules, name) for name in _OF_CONTENT}
+        rules = replace(NO_RULES, **mine, where=self.rules.where)
+        return None if rules == NO_RULES else AdmissionPolicy(rules)
 
     def diagnostic(self, skill: Skill) -> Diagnostic | None:
         """Return why a skill of a library is not offered, or None. Convention files are exempt."""
@@ -178,20 +177,14 @@ def check_source(policy: AdmissionPolicy | None, source: LockedSource) -> None:
     if pattern := _match(source.name, rules.denied_skills):
         denied = ("skills.denied", f"skills of the name {shown_path(pattern)} are denied")
         reasons = [denied, *reasons]
-    if reasons:
-        refusals = _refusals(rules, reasons)
-        raise PolicyRefused(
-            f"the policy refuses {shown_path(source.name)}: {_words(refusals)}",
-            code=REFUSED,
-            hint=_hint(refusals),
-        )
+    _refuse(source.name, _refusals(rules, reasons), "remove the skill")
 
 
 def check_signer(policy: AdmissionPolicy | None, source: LockedSource) -> None:
     """Raise PolicyRefused where a policy refuses the signer of a skill, or that it has none."""
-    refusals = () if policy is None else _refusals(policy.rules, _of_signer(policy.rules, source))
-    if refusals:
-        raise PolicyRefused(_words(refusals), code=REFUSED, hint=_hint(refusals))
+    if policy is not None:
+        refusals = _refusals(policy.rules, _of_signer(policy.rules, source))
+        _refuse(source.name, refusals, "remove the skill")
 
 
 def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[RuleRefusal, ...]:
@@ -256,10 +249,10 @@ def check_install(
             now = "is not signed" if signer is None else f"is signed by {signer.shown}"
             message = f"the version before was signed by {signer_before.shown}, and this one {now}"
             more.append(("signatures.same_signer", message))
-    refusals += _refusals(rules, more)
+    _refuse(skill.name, refusals + _refusals(rules, more), "choose another skill")
+
+
+def _refuse(name: str, refusals: tuple[RuleRefusal, ...], action: str) -> None:
     if refusals:
-        raise PolicyRefused(
-            f"the policy refuses {shown_path(skill.name)}: {_words(refusals)}",
-            code=REFUSED,
-            hint=_hint(refusals, "choose another skill"),
-        )
+        what = f"the policy refuses {shown_path(name)}: {_words(refusals)}"
+        raise PolicyRefused(what, code=REFUSED, hint=_hint(refusals, action))

@@ -88,20 +88,12 @@ def _read(path: str) -> Rules:
 
     try:
         data = read_file(path, MAX_BYTES).data
-    except SkillIoError as error:
-        raise SkillIoError(
-            f"the policy cannot be read: {error.message}",
-            path=path,
-            code="policy_invalid",
-            hint=f"make it a regular file of at most {MAX_BYTES // 1024} KiB that you can read",
-        ) from None
+    except SkillIoError as fault:
+        fault.code, fault.hint = "policy_invalid", "make it a regular file that you can read"
+        raise
     if not data:  # a file that is being written is empty for a moment, which must not mean no rules
-        raise SkillIoError(
-            "the policy is empty",
-            path=path,
-            code="policy_invalid",
-            hint="write its rules, or remove the file",
-        )
+        hint = "write its rules, or remove the file"
+        raise SkillIoError("the policy is empty", path=path, code="policy_invalid", hint=hint)
     return parse_policy(data, path)
 
 

@@ -47,7 +47,7 @@ def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSki
     try:
         text = decode(data, path)
     except SkillError as error:
-        diagnostics.append(_diagnostic(error, path))
+        diagnostics.append(error.diagnostic("warning")._replace(path=path))
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
         document = SkillText(path, hit.id, Origin.AGENTSKILLS)
@@ -55,7 +55,7 @@ def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSki
         skill = parsed.skill
         diagnostics += parsed.diagnostics
     except SkillError as error:
-        diagnostics.append(_diagnostic(error, path))
+        diagnostics.append(error.diagnostic("warning")._replace(path=path))
         skill = Skill(hit.name or hit.id, hit.description, _body(text, path))
     skill = skill.replace(
         path="",
@@ -81,18 +81,6 @@ def _body(text: str, path: str) -> str:
         return split(unified, path, DEFAULT_LIMITS).body
     except SkillError:
         return unified.strip()
-
-
-def _diagnostic(error: SkillError, path: str) -> Diagnostic:
-    return Diagnostic(
-        error.code or "unreadable",
-        "warning",
-        path,
-        error.message,
-        error.hint,
-        error.line,
-        error.column,
-    )
 
 
 def _references(package: Package) -> tuple[Reference, ...]:

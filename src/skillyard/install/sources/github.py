@@ -142,8 +142,8 @@ class GitHub:
         """Return the failure for a repository that is missing, or private to others."""
         host = self.transport.hosts["github-api"]
         hint = "check the spelling"
-        if host.token_places and not host.token:
-            hint += f"; a private repository needs a token in {host.token_places[0]}"
+        if host.token_place and not host.token:
+            hint += f"; a private repository needs a token in {host.token_place}"
         branch = "" if ref == "HEAD" else f" with {ref}"
         what = f"GitHub has no repository {repository}{branch}"
         return SourceFailed("not_found", what, hint=hint, status=status)
@@ -286,10 +286,10 @@ class GitHubSource:
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return GitHub's API, and where it serves files."""
-    token, places = settings.github_token, GITHUB_TOKENS
+    token, place = settings.github_token, " or ".join(GITHUB_TOKENS)
     return {
-        "github-api": RemoteHost(settings.github_api_url, API_VERSION, token, token_places=places),
-        "github-raw": RemoteHost(settings.github_raw_url, token=token, token_places=places),
+        "github-api": RemoteHost(settings.github_api_url, API_VERSION, token, place),
+        "github-raw": RemoteHost(settings.github_raw_url, token=token, token_place=place),
     }
 
 

@@ -159,12 +159,9 @@ def installs_of(value: Any) -> int:
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return the marketplace."""
-    host = RemoteHost(
-        settings.skills_sh_url,
-        token=settings.skills_sh_token,
-        token_places=("skills_sh_token in [sources] of skillyard.toml",),
-    )
-    return {SkillsSh.name: host}
+    url, token = settings.skills_sh_url, settings.skills_sh_token
+    place = "skills_sh_token in [sources] of skillyard.toml"
+    return {SkillsSh.name: RemoteHost(url, token=token, token_place=place)}
 
 
 def build(settings: Settings, transport: Transport) -> list[Source]:

@@ -53,8 +53,8 @@ class RemoteHost(NamedTuple):
     """Headers of every request."""
     token: str = ""
     """Sent as a bearer token, to this origin only."""
-    token_places: tuple[str, ...] = ()
-    """Where the token may be set; the first one counts."""
+    token_place: str = ""
+    """Where the token may be set."""
     named_by_user: bool = True
     """False when the address came from a command line or a response: it must be public then."""
 
@@ -131,7 +131,7 @@ def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) 
     return RemoteHost(
         url.rstrip("/"),
         token=token,
-        token_places=(place,),
+        token_place=place,
         named_by_user=named_by_user or bool(token),
     )
 
@@ -452,27 +452,22 @@ def _refusal(url: str, host: RemoteHost, status: int, wait_s: float | None) -> S
 
 def _denial(url: str, host: RemoteHost, status: int, answered: str) -> SourceFailed:
     """Return the failure for status 401 or 403, with a hint about tokens."""
-    *others, last = host.token_places or ("",)
-    variables = f"{', '.join(others)} or {last}" if others else last
-    if host.token and variables and status == 401:
-        return SourceFailed(
-            "denied",
-            f"{origin_of(url)} rejected the token in {variables} (401)",
-            hint="replace it, or unset it: public skills need none",
-            status=status,
-        )
-    if host.token and variables:
-        hint = f"the token in {variables} may lack the right to read this"
-    else:
-        hint = f"if it needs a token, set {host.token_places[0]}" if variables else ""
+    place, hint = host.token_place, ""
+    if host.token:
+        hint = f"the token in {place} may lack the right to read this"
+    elif place:
+        hint = f"if it needs a token, set {place}"
+    if host.token and status == 401:
+        answered = f"{origin_of(url)} rejected the token in {place} (401)"
+        hint = "replace it, or unset it: public skills need none"
     return SourceFailed("denied", answered, hint=hint, status=status)
 
 
 def _more_requests(host: RemoteHost) -> str:
     """Return how a user gets a higher rate limit of a host; empty if unknown."""
-    if host.token or not host.token_places:
+    if host.token or not host.token_place:
         return ""
-    return f"set {host.token_places[0]} for a higher limit"
+    return f"set {host.token_place} for a higher limit"
 
 
 def _without_query(url: str) -> str:

@@ -6,7 +6,6 @@ once when the database is down, and no background thread is needed.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -21,9 +20,6 @@ class _Closeable(Protocol):
 
 C = TypeVar("C", bound=_Closeable)
 
-_INHERITED: list[object] = []
-"""Connections that were opened before a fork. They belong to the parent process."""
-
 
 class Connections(Generic[C]):
     """A pool of as many connections as the options allow. The one returned last is lent first."""
@@ -32,7 +28,9 @@ class Connections(Generic[C]):
         self._make = make
         self._store = store
         self._options = options
-        self._renew()
+        self._lock = threading.Lock()
+        self._free = threading.BoundedSemaphore(options.connections)
+        self._idle: list[C] = []
         self._closed = False
 
     def acquire(self) -> C:
@@ -41,9 +39,6 @@ class Connections(Generic[C]):
         Raises StoreUnavailable when no connection becomes free in time or the pool is closed, and
         the error of opening a connection.
         """
-        if self._process != os.getpid():
-            _INHERITED.extend(self._idle)
-            self._renew()
         most, wait_s = self._options.connections, self._options.statement_timeout_s
         if not self._free.acquire(timeout=wait_s):
             raise StoreUnavailable(
@@ -84,11 +79,5 @@ class Connections(Generic[C]):
             self._closed = True
             idle = tuple(self._idle)
             self._idle.clear()
-        for connection in idle if self._process == os.getpid() else ():
+        for connection in idle:
             connection.close()
-
-    def _renew(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._free = threading.BoundedSemaphore(self._options.connections)
-        self._idle: list[C] = []

@@ -35,7 +35,7 @@ from skillyard.store.backends.postgres_statements import (
 from skillyard.store.schema_steps import latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
 from skillyard.store.statements import HEAD, STAGED_AT_ONCE
-from skillyard.store.values import Durability, Standby, Status
+from skillyard.store.values import Durability, Standby, StoreStatus
 
 if TYPE_CHECKING:
     import psycopg
@@ -159,7 +159,7 @@ class PostgresBackend(Backend):
         with self.lent(b"BEGIN READ ONLY") as connection:
             return _schema(connection)
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """See the base class."""
         with self.lent(b"BEGIN READ ONLY") as connection:
             schema = _schema(connection) or 0
@@ -169,7 +169,14 @@ class PostgresBackend(Backend):
                 Standby(name or "", state or "unknown", lag)
                 for name, state, lag in connection.execute(STANDBYS.encode()).fetchall()
             )
-        return Status(self.name, self.address, schema, 0, 0, not standby, not standby, standbys)
+        return StoreStatus(
+            store=self.address,
+            backend=self.name,
+            schema_version=schema,
+            writable=not standby,
+            notifies=not standby,
+            standbys=standbys,
+        )
 
     def close(self) -> None:
         """Close every connection."""

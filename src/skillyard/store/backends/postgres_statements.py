@@ -10,7 +10,7 @@ CREATE TEMP TABLE IF NOT EXISTS staged (
     number bigint GENERATED ALWAYS AS IDENTITY,
     namespace text COLLATE "C", source text COLLATE "C", place text COLLATE "C",
     digest text COLLATE "C", skill_id text, slug text, name text, description text,
-    tags text[], frontmatter jsonb, document text, body text, files text, around text,
+    tags text[], document text, body text, files text, around text,
     installs bigint, commit_id text, url text, expected bigint
 ) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS moves (

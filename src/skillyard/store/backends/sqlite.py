@@ -37,7 +37,7 @@ from skillyard.store.backends.sqlite_statements import (
 from skillyard.store.schema_steps import Migration, latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
 from skillyard.store.statements import HEAD, STAGED_AT_ONCE
-from skillyard.store.values import Durability, Status
+from skillyard.store.values import Durability, StoreStatus
 
 PREFIX = "sqlite:///"
 OLDEST = (3, 25, 0)
@@ -149,13 +149,20 @@ class SqliteBackend(Backend):
         with self._lent() as connection:
             return _schema(connection)
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """See the base class."""
         with self._lent() as connection:
             schema = _schema(connection) or 0
             writable = not connection.execute("PRAGMA query_only").fetchone()[0]
         writable = writable and os.access(self.path, os.W_OK)
-        return Status(self.name, self.address, schema, 0, 0, writable, False, ())
+        return StoreStatus(
+            store=self.address,
+            backend=self.name,
+            schema_version=schema,
+            writable=writable,
+            notifies=False,
+            standbys=(),
+        )
 
     def close(self) -> None:
         """Close every connection."""

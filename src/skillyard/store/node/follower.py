@@ -13,7 +13,7 @@ from skillyard.base.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.base.io.locks import Closeable
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.store.identifiers import checked_caller
+from skillyard.store.identifiers import checked_words
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import MAX_CHANGES, MAX_REWRITTEN, apply, is_little
 from skillyard.store.node.library import NodeLibrary
@@ -88,7 +88,7 @@ class Follower(Closeable):
         """
         check_kind(url)
         if caller is not None:
-            checked_caller(caller)
+            checked_words("caller", caller)
         self.address = safe_address(url)
         self._url = url
         self._caller = caller

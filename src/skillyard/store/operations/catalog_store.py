@@ -20,8 +20,8 @@ from skillyard.store.values import (
     Generation,
     Grant,
     Published,
-    Standby,
     StoreKey,
+    StoreStatus,
     Version,
 )
 
@@ -96,21 +96,6 @@ class StoreHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStatus:
-    """The state of a store."""
-
-    schema: Schema[Literal["skillyard.store-status/1"]] = "skillyard.store-status/1"
-    store: Annotated[str, "Its address, without credentials."]
-    backend: Annotated[str, "sqlite or postgresql."]
-    schema_version: Annotated[int, "The version of its tables."]
-    generation: Annotated[int, "The last one."]
-    skills: Annotated[int, "How many the caller sees."]
-    writable: Annotated[bool, "False for a standby or a file without the right to write."]
-    notifies: Annotated[bool, "True where it announces new generations."]
-    standbys: Annotated[tuple[Standby, ...], "Its standbys."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreGrants:
     """The grants of a store."""
 
@@ -138,28 +123,22 @@ def store_init(url: str) -> StoreMigrated:
     An existing store is not changed. Raises InvalidInput and StoreFailed; StoreSchema for an older
     schema, which only :func:`store_migrate` migrates.
     """
-    try:
-        with open_store(url) as store:
-            return _migrated(store, store.status().schema)
-    except StoreSchema as error:
-        if error.found is not None or error.known is None:
-            raise
-    return _with_schema(url, None)
+    return _with_schema(url, is_new=True)
 
 
 def store_migrate(url: str) -> StoreMigrated:
     """Migrate the schema of a store. Raises StoreSchema when there is no store."""
+    return _with_schema(url, is_new=False)
+
+
+def _with_schema(url: str, *, is_new: bool) -> StoreMigrated:
     try:
         with open_store(url) as store:
-            return _migrated(store, store.status().schema)
+            return _migrated(store, store.status().schema_version)
     except StoreSchema as error:
-        if error.found is None or error.known is None or error.found > error.known:
+        before, known = error.found, error.known
+        if known is None or (before is None) != is_new or (before or 0) > known:
             raise
-        before = error.found
-    return _with_schema(url, before)
-
-
-def _with_schema(url: str, before: int | None) -> StoreMigrated:
     with open_store(url, migrate=True, statement_timeout_s=WHOLE_S) as store:
         return _migrated(store, before)
 
@@ -167,7 +146,9 @@ def _with_schema(url: str, before: int | None) -> StoreMigrated:
 def _migrated(store: CatalogStore, before: int | None) -> StoreMigrated:
     status = store.status()
     role = READER_ROLE if status.backend == "postgresql" else None
-    return StoreMigrated(store=store.address, before=before, now=status.schema, reader_role=role)
+    return StoreMigrated(
+        store=store.address, before=before, now=status.schema_version, reader_role=role
+    )
 
 
 def store_withdraw(
@@ -249,13 +230,7 @@ def _version(version: Version) -> PublishedVersion:
 def store_status(url: str) -> StoreStatus:
     """Return the status of a store. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        status = store.status()
-    return from_attributes(
-        StoreStatus,
-        status,
-        store=status.address,
-        schema_version=status.schema,
-    )
+        return store.status()
 
 
 def store_grant(url: str, grant: Grant) -> StoreGranted:

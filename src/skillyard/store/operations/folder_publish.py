@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, StoreRefused
 from skillyard.base.io.workers import Workers
@@ -31,10 +31,9 @@ from skillyard.store.identifiers import (
     checked_durability,
     checked_key,
     checked_namespace,
-    checked_publisher,
     checked_tenant,
+    checked_words,
 )
-from skillyard.store.opening import open_store
 from skillyard.store.rows import StoredRow
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Durability, Published, StoreKey
@@ -55,6 +54,10 @@ MAX_DIAGNOSTICS = 1_000
 """Maximum number of reported errors; further ones are only counted."""
 _MAX_JOBS = 256
 _MAX_BATCH = 100_000
+_COUNTED = (
+    *("generations", "added", "changed", "unchanged", "withdrawn"),
+    *("refused", "repeated", "warnings"),
+)
 _HARMLESS = frozenset({"file_name_case"})
 """Diagnostics of discovery about files that were found nevertheless."""
 
@@ -111,22 +114,6 @@ class StorePublished:
     seconds: Annotated[float, "How long it took."]
 
 
-def store_publish(
-    url: str,
-    roots: Sequence[str],
-    options: PublishOptions,
-    *,
-    stop: threading.Event | None = None,
-    tell: Callable[[Step], None] = lambda step: None,
-) -> StorePublished:
-    """Publish the skills below the roots to the store at an address: see :func:`publish_folders`.
-
-    Raises InvalidInput and StoreFailed too.
-    """
-    with open_store(url, statement_timeout_s=WAIT_S) as store:
-        return publish_folders(store, roots, options, stop=stop, tell=tell)
-
-
 def publish_folders(
     store: CatalogStore,
     roots: Sequence[str],
@@ -154,7 +141,7 @@ def publish_folders(
 def _check(options: PublishOptions) -> None:
     checked_tenant(options.tenant)
     checked_namespace(options.namespace)
-    checked_publisher(options.publisher)
+    checked_words("publisher", options.publisher)
     checked_durability(options.durability)
     for name, value, most in (
         ("jobs", options.jobs, _MAX_JOBS),
@@ -346,19 +333,13 @@ class _Run:
 
     def _summary(self, complete: bool, pruned: bool) -> StorePublished:
         counts, options = self._counts, self._options
+        counted: dict[str, Any] = {name: counts[name] for name in _COUNTED}
         return StorePublished(
             store=self._store.address,
             tenant=options.tenant,
             dry_run=options.dry_run,
             generation=self._generation or self._store.generation(),
-            generations=counts["generations"],
-            added=counts["added"],
-            changed=counts["changed"],
-            unchanged=counts["unchanged"],
-            withdrawn=counts["withdrawn"],
-            refused=counts["refused"],
-            repeated=counts["repeated"],
-            warnings=counts["warnings"],
+            **counted,
             complete=complete,
             pruned=pruned,
             diagnostics=tuple(each.document() for each in self._diagnostics),
