@@ -106,7 +106,7 @@ def write_corpus(shared: Path, root: Path) -> Library:
             (folder / path).write_bytes(data)
         if "scripts/run.sh" in files:
             os.chmod(folder / "scripts/run.sh", 0o755)
-    for written in root.rglob("*"):  # files of this second are read again by whoever opens the index
+    for written in root.rglob("*"):  # files of this second are read again by who opens the index
         os.utime(written, (WRITTEN, WRITTEN))
     return library_of(root)
 

@@ -195,12 +195,11 @@ def _findings(
         other = places.get((rule.id, line))
         if other is None or SEVERITIES.index(severity) < SEVERITIES.index(other.severity):
             places[rule.id, line] = finding
-    for _, of_rule in groupby(sorted(places.values(), key=_by_rule), key=lambda each: each.rule):
+    ordered = sorted(
+        places.values(), key=lambda each: (each.rule, SEVERITIES.index(each.severity), each.line)
+    )
+    for _, of_rule in groupby(ordered, key=lambda each: each.rule):
         yield from _bounded(list(of_rule))
-
-
-def _by_rule(finding: ScanFinding) -> tuple[str, int, int]:
-    return finding.rule, SEVERITIES.index(finding.severity), finding.line
 
 
 def _bounded(findings: Sequence[ScanFinding]) -> Sequence[ScanFinding]:

@@ -94,7 +94,8 @@ def read_exclusions(text: str, language: str) -> Reading:
                 continue
             if place == "before":
                 start = _clause_start(text, start, cues)
-            own = _begins_clause(text, start, cues)
+            above = text[_clause_start(text, start, cues) : start]
+            own = not above.strip() or cues.opener.fullmatch(above) is not None
             if place == "start" and not own:
                 continue
             if place != "before":
@@ -115,12 +116,6 @@ def _without(text: str, spans: Iterable[tuple[int, int, bool, bool]]) -> str:
             parts.append(text[last:start])
             last = end
     return " ; ".join([*parts, text[last:]]) if parts else text
-
-
-def _begins_clause(text: str, at: int, cues: _Cues) -> bool:
-    """Return True when nothing of the same clause but a conjunction stands before."""
-    before = text[_clause_start(text, at, cues) : at]
-    return not before.strip() or cues.opener.fullmatch(before) is not None
 
 
 def _clause_start(text: str, at: int, cues: _Cues) -> int:

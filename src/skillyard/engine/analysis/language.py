@@ -192,13 +192,10 @@ def _forms(code: str) -> _Forms:
     lengths = tuple(sorted({len(start) for start in starts}, reverse=True))
     heads = frozenset(start[: lengths[-1]] for start in starts)
     by_first: dict[str, list[tuple[int, str, int]]] = {}
-    for place, (form, number) in enumerate(sorted(spaced.items(), key=_longest_first)):
+    longest_first = sorted(spaced.items(), key=lambda item: (-len(item[0]), item[0]))
+    for place, (form, number) in enumerate(longest_first):
         by_first.setdefault(form[0], []).append((place, form, number))
     return _Forms(whole, starts, lengths, heads, by_first)
-
-
-def _longest_first(item: tuple[str, int]) -> tuple[int, str]:
-    return (-len(item[0]), item[0])
 
 
 def _fold(text: str) -> str:

@@ -111,7 +111,9 @@ def _machine_lines(lines: list[str]) -> list[bool]:
     last = len(marked) - marked[::-1].index(True)
     machine, inside = [], False
     for place, line in enumerate(lines):
-        inside = marked[place] or (inside and (place < last or not _is_sentence(line)))
+        is_last = place >= last and not line[:1].isspace()  # a sentence ends what a machine wrote
+        ends = is_last and len(_WORD.findall(line)) >= _MIN_SENTENCE_WORDS
+        inside = marked[place] or (inside and not ends)
         machine.append(inside)
     return machine
 
@@ -120,7 +122,3 @@ def _is_marked(line: str) -> bool:
     if _MARK.match(line):
         return True
     return len(line) > 20 and len(_SIGN.findall(line)) > _MAX_SIGNS * len(line)
-
-
-def _is_sentence(line: str) -> bool:
-    return not line[:1].isspace() and len(_WORD.findall(line)) >= _MIN_SENTENCE_WORDS

@@ -297,7 +297,7 @@ def _triggers(fields: Fields) -> Triggers | None:
     if not (files or keywords or phrases):
         return None
     for phrase in phrases:
-        if _globlike(phrase):
+        if " " not in phrase and ("*" in phrase or ("/" in phrase and "." in phrase)):
             fields.warn(
                 "triggers",
                 "trigger_looks_like_glob",
@@ -319,10 +319,6 @@ def split_patterns(text: str) -> list[str]:
         else:
             patterns[-1] += char
     return [pattern.strip() for pattern in patterns if pattern.strip()]
-
-
-def _globlike(phrase: str) -> bool:
-    return " " not in phrase and ("*" in phrase or ("/" in phrase and "." in phrase))
 
 
 # Claude Code loads a file whose author left out name or description: every field is optional there,

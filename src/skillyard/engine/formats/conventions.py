@@ -114,7 +114,12 @@ def _parse_convention(document: SkillText, content: str, name: str, tag: str) ->
         try:
             parsed = parse_document(document, content, strict=False)
         except SkillError as error:
-            diagnostics = [_ignored_frontmatter(error)] if _looks_like_frontmatter(text) else []
+            head = text[:400]  # a known field below the rule: it is meant as a fence
+            if "\nname:" in head or "\ndescription:" in head:
+                ignored = error.diagnostic("warning")
+                message = f"the frontmatter was left in the text: {ignored.message}"
+                hint = ignored.hint or "repair the frontmatter or remove it"
+                diagnostics = [ignored._replace(message=message, hint=hint)]
         else:
             return parsed._replace(skill=_with_tags(parsed.skill, tag))
     digest = document.hash or content_digest(content)
@@ -133,20 +138,6 @@ def _parse_convention(document: SkillText, content: str, name: str, tag: str) ->
         scope=document.scope,
     )
     return ParsedDocument(skill, diagnostics)
-
-
-def _looks_like_frontmatter(text: str) -> bool:
-    """True when a known field follows the horizontal rule at the top, so it is meant as a fence."""
-    head = text[:400]
-    return "\nname:" in head or "\ndescription:" in head
-
-
-def _ignored_frontmatter(error: SkillError) -> Diagnostic:
-    diagnostic = error.diagnostic("warning")
-    return diagnostic._replace(
-        message=f"the frontmatter was left in the text: {diagnostic.message}",
-        hint=diagnostic.hint or "repair the frontmatter or remove it",
-    )
 
 
 def _with_tags(skill: Skill, tag: str) -> Skill:

@@ -216,18 +216,6 @@ def _read_folder_state(folder: str) -> LibraryState | None:
         return None
 
 
-class _ResolvedFiles(NamedTuple):
-    """All known files after names were resolved between them."""
-
-    files: dict[str, FileState]
-    """By path, in scan order."""
-    skills: dict[str, Skill]
-    """A placeholder of the skill of each file that loaded, by path."""
-    collisions: Collisions
-    compared: dict[str, bool]
-    """The results of :class:`TextComparison`."""
-
-
 class _IndexUpdate:
     """One pass that brings an index up to date with the files."""
 
@@ -317,8 +305,11 @@ class _IndexUpdate:
             if path not in paths:
                 self.removed += self.writer.delete(candidate_key(file.candidate))
 
-    def _resolve_names(self) -> _ResolvedFiles:
-        """Decide name collisions, and rewrite the documents whose visibility changes by it."""
+    def _resolve_names(self) -> tuple[dict[str, FileState], list[Skill], Collisions]:
+        """Decide name collisions, and rewrite the documents whose visibility changes by it.
+
+        Returns all known files by path, in scan order, and a placeholder of each skill that loaded.
+        """
         paths = [candidate.path for candidate in self.scan.candidates]
         files = {
             path: file
@@ -337,8 +328,7 @@ class _IndexUpdate:
                 (self.files if path in self.files else self.before)[path] = files[path]
                 read = read_one(file.candidate, self.spec, time.time_ns())
                 self._write_document(file.candidate, read.skill, flags)
-        skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
-        return _ResolvedFiles(files, skills, collisions, comparison.results)
+        return files, [each.skill for each in entries if each.skill is not None], collisions
 
     def _text(self, entry: CatalogEntry) -> str:
         skill = read_one(entry.candidate, self.spec, time.time_ns()).skill
@@ -353,11 +343,9 @@ class _IndexUpdate:
         return entry
 
     def _commit(self, *, finished: bool) -> IndexChanges:
-        resolved = self._resolve_names()
-        summary = self._summary(resolved, finished=finished)
-        state = LibraryState(
-            resolved.files, self.scan.diagnostics, finished=finished, compared=resolved.compared
-        )
+        files, skills, collisions = self._resolve_names()
+        summary = self._summary(files, skills, collisions, finished=finished)
+        state = LibraryState(files, self.scan.diagnostics, finished, self._compared)
         self.writer.side_file("state", encode_state(state))
         self.writer.side_file("summary", encode_summary(summary))
         walk = encode_walk(self.scan, summary.fingerprint, self.writer.folder) if finished else b""
@@ -368,14 +356,20 @@ class _IndexUpdate:
             generation, len(self.added), changed, self.removed, summary.counts.skills
         )
 
-    def _summary(self, resolved: _ResolvedFiles, *, finished: bool) -> LibrarySummary:
-        files = resolved.files
+    def _summary(
+        self,
+        files: dict[str, FileState],
+        skills: list[Skill],
+        collisions: Collisions,
+        *,
+        finished: bool,
+    ) -> LibrarySummary:
         diagnostics = [d for file in files.values() for d in file.diagnostics]
-        diagnostics += [*self.scan.diagnostics, *resolved.collisions.diagnostics]
+        diagnostics += [*self.scan.diagnostics, *collisions.diagnostics]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
         loaded = {path: file.facts for path, file in files.items() if file.facts is not None}
         keys = {path: candidate_key(files[path].candidate) for path in loaded}
-        shadowed, further, _ = resolved.collisions
+        shadowed, further, _ = collisions
         real = self.spec.resolve()
         roots = all_roots(real.roots, real.scopes, real.folder)
         prefixes = tuple(path_prefix(root.path) for root in roots)
@@ -394,7 +388,7 @@ class _IndexUpdate:
             },
             fingerprint=scan_fingerprint(self.scan) if finished else "",
             is_final=finished and all(file.is_final for file in files.values()),
-            counts=count_skills(resolved.skills.values(), shadowed, further, lambda _: ""),
+            counts=count_skills(skills, shadowed, further, lambda _: ""),
             requiring=tuple(
                 keys[path]
                 for path, facts in loaded.items()

@@ -144,7 +144,7 @@ class TokenTable:
                 times = 1.0 if number == 1 else 1.0 + log(number)
                 weight = round(row_weights[row] * times / 16.0)
                 rows.append(row)
-                weights.append(weight if 1 <= weight <= MAX_WEIGHT else _clamp_weight(weight))
+                weights.append(min(max(weight, 1), MAX_WEIGHT))
         return rows, weights
 
     def vector(
@@ -172,10 +172,6 @@ class TokenTable:
                 scale = weight / sqrt(length)
                 mixed = [old + scale * value for old, value in zip(mixed, sums, strict=True)]
         return unit_vector(mixed)
-
-
-def _clamp_weight(weight: int) -> int:
-    return min(max(weight, 1), MAX_WEIGHT)
 
 
 def unit_vector(mixed: Iterable[float]) -> bytes:

@@ -286,9 +286,9 @@ def _left_out(catalog: Catalog, why: WhyResult) -> Iterator[str]:
     if skill.hidden and not invokes(query.text, skill):
         yield f"it is hidden from automatic choice: write @{skill.name} in the query to call it"
     if query.include_tags and not has_tag(skill, query.include_tags):
-        yield f"it carries none of the tags {_listed(query.include_tags)}"
+        yield f"it carries none of the tags {', '.join(query.include_tags)}"
     if query.exclude_tags and has_tag(skill, query.exclude_tags):
-        yield f"it carries a tag that was excluded ({_listed(query.exclude_tags)})"
+        yield f"it carries a tag that was excluded ({', '.join(query.exclude_tags)})"
     yield from _lack(catalog, why)
     if skill.origin == Origin.CONVENTION:
         yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"
@@ -311,10 +311,6 @@ def _no_evidence(skill: Skill, query: Query) -> str:
     else:
         what = "no word of the query matches"
     return f"{what}; a description in the words that users say is what makes a skill findable"
-
-
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(items)
 
 
 # --- three sentences: what matched, what came close, what the floor did ---

@@ -46,15 +46,11 @@ def terms(text: str) -> list[str]:
         return _SPACED_WORD.findall(folded)
     words: list[str] = []
     for run in _WORD.findall(folded):
-        if run[0] < _FIRST_UNSPACED or not _is_unspaced(run[0]) or len(run) <= 2:
+        if run[0] < _FIRST_UNSPACED or _IS_UNSPACED.match(run) is None or len(run) <= 2:
             words.append(run)
         else:
             words.extend(run[start : start + 2] for start in range(len(run) - 1))
     return words
-
-
-def _is_unspaced(char: str) -> bool:
-    return _IS_UNSPACED.fullmatch(char) is not None
 
 
 def plain_id(text: str) -> str:
