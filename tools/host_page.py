@@ -23,6 +23,7 @@ those of `--root`. [Reading](../concepts/reading.md) describes what is read in a
   one of the repository (with `.git`). The nearest wins.
 - `~` is the home folder. `${NAME:-~/x}` is the environment variable `NAME`, or `~/x` without it.
 - `*` is one folder of any name.
+- A folder without a scope is that of the project, and below `~` that of the user.
 
 ## Plugins and extensions
 
@@ -45,11 +46,17 @@ def host_page(generated: str) -> Iterator[str]:
     """Yield the lines of the page; ``generated`` is the remark that it is not written by hand."""
     yield _HEAD.replace("{GENERATED}", generated)
     for host in sorted(HOST_TITLES):
-        scopes = []
-        for scope in HOST_SCOPES:
-            rows = [row for row in HOST_FOLDERS if (row.host, row.scope) == (host, scope)]
-            folders = ", ".join(_host_folder(row.pattern, row.system) for row in rows)
-            scopes += [f"{scope} {folders}"] if folders else []
+        folders = {
+            scope: [
+                _host_folder(row.pattern, row.system)
+                for row in HOST_FOLDERS
+                if (row.host, row.scope) == (host, scope)
+            ]
+            for scope in HOST_SCOPES
+        }
+        if folders["user"] == [each.replace("`", "`~/", 1) for each in folders["project"]]:
+            folders = {"": folders["project"], "system": folders["system"]}
+        scopes = [f"{scope} {', '.join(each)}".strip() for scope, each in folders.items() if each]
         yield f"- {HOST_TITLES[host]} (`{host}`): {'; '.join(scopes)}"
     yield from ("", "## Conventions", "")
     for each in CONVENTION_FOLDERS:

@@ -26,6 +26,8 @@ _SHORTEST = 8
 """Words of a description that says more than the name of its member."""
 _OFTEN = 2
 """From this number of places on, a member is described once for all of them."""
+_ALWAYS = 5
+"""From this number on also one that says no more than its name elsewhere."""
 
 
 def document_shapes() -> dict[str, type[Any]]:
@@ -75,11 +77,13 @@ def json_sections() -> Iterator[str]:
 def _members_alike(shapes: Iterable[type[Any]]) -> dict[str, str]:
     """Return the members that are described in the same words in several places.
 
-    One that says no more than its name in some place is left out: it means something else there.
+    One that says no more than its name in some place is left out, unless it is described often.
     """
     described = [(member.name, text) for shape in shapes for member, text in _described(shape)]
     plain = {name for name, text in described if _is_plain(text)}
-    alike = {each for each, count in Counter(described).items() if count >= _OFTEN}
+    counts = Counter(described)
+    alike = {each for each, count in counts.items() if count >= _OFTEN and not _is_plain(each[1])}
+    plain -= {name for name, text in alike if counts[name, text] >= _ALWAYS}
     names = Counter(name for name, _ in alike)
     return dict(sorted(each for each in alike if each[0] not in plain and names[each[0]] == 1))
 

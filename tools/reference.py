@@ -93,11 +93,7 @@ colours and tables; elsewhere they are plain text, the same bytes for the same i
 stopped by a budget or an interrupt, and what was done is written. 4: something could not be reached
 or measured. 130: interrupted.
 
-Some negative answers, others stand with their commands: `rank` and `evaluate` found nothing;
-`select` abstained; `check` and `doctor` have a finding of the severity `error`, `scan` a `high`
-one; `store publish` could not publish everything, or not prune; `store withdraw` met a place
-that held nothing. `inject` exits with 0 when no skill fits: the prompt comes out as it went in.
-A reader that goes away (`| head`) is a clean end.
+The negative answers stand with their commands. A reader that goes away (`| head`) is a clean end.
 """
 _SHARED = """
 ## Options of every command
@@ -118,14 +114,16 @@ _SCHEMAS = {
     **{f"store {each}": "store-granted" for each in ("grant", "revoke")},
 }
 """Commands whose JSON is not called as they are."""
-_OFTEN = 3
+_OFTEN = 2
 """From this number of commands on, an option is described once for all of them."""
+_MOST_WORDS = 20
+"""More words than these are only the names of hosts, which have a page."""
 
 
 def _cli() -> Iterator[str]:
     yield _CLI_HEAD
     commands = command_parsers()
-    uses = Counter(_entry(action) for command in commands for action in _flags(command))
+    uses = Counter(_entry(action) for command in commands for action in command.arguments)
     common: dict[str, str] = {}
     for entry, count in uses.most_common():
         if count >= _OFTEN:
@@ -142,10 +140,6 @@ def _cli() -> Iterator[str]:
             like.setdefault(rest, command)
 
 
-def _flags(command: CommandParser) -> list[Action]:
-    return [action for action in command.arguments if action.option_strings]
-
-
 def _command(command: CommandParser, common: set[str], like: CommandParser | None) -> Iterator[str]:
     """Yield a command's section; of what ``like`` has too, only that it is the same."""
     yield from ("", f"## {PROGRAM} {command.name}", "")
@@ -154,9 +148,9 @@ def _command(command: CommandParser, common: set[str], like: CommandParser | Non
         yield f"{command.explanation}" + (f" JSON: `skillyard.{document}/1`." if document else "")
         entries = [_entry(action) for action in command.arguments]
     else:
-        title, _, _ = command.explanation.partition(". ")
+        title = command.explanation.removesuffix(command.about).strip()
         anchor = f"{PROGRAM}-{like.name}".replace(" ", "-")
-        yield f"{title.removesuffix('.')}. The rest is as in [{like.name}](#{anchor})."
+        yield f"{title} The rest is as in [{like.name}](#{anchor})."
         known = {_entry(action) for action in like.arguments}
         entries = [entry for entry in map(_entry, command.arguments) if entry not in known]
     own = [entry for entry in entries if entry not in common]
@@ -172,6 +166,8 @@ def _entry(action: Action) -> str:
     value = "" if action.nargs == 0 or not action.option_strings else f" {action.metavar}"
     text = (action.help or "") % vars(action)
     words = [word for word in suggestions(action) if word not in text]
+    if len(words) > _MOST_WORDS:
+        words = ["the names of [hosts](hosts.md#folders)"]
     choices = f" ({', '.join(words)})" if words else ""
     required = "; required" if action.required and action.option_strings else ""
     return f"- `{_label(action)}`{value}: {text}{choices}{required}"

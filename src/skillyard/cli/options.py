@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from skillyard.base.operation import fields_of
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.source import load, words_of
+from skillyard.cli.source import load, read_text
 
 if TYPE_CHECKING:
     from skillyard.cli.blocks import Block
@@ -267,7 +267,7 @@ def read_request(args: argparse.Namespace, request: Callable[..., Request]) -> R
         each = getattr(args, field.name)
         if field.name in ("query", "text"):
             words = [each] if isinstance(each, str) else each or []
-            each = words_of(words) if words == ["-"] else " ".join(words)
+            each = read_text("-") if words == ["-"] else " ".join(words)
             each = each if words else field.default
         elif field.kind == "texts":
             each = tuple(each) or field.default

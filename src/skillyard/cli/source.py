@@ -84,15 +84,11 @@ def unbound_library_of(
     """
     from skillyard.engine.catalog.roots import LibrarySpec
 
-    roots, scopes = (*folders, *args.root), scopes_of(args)
+    roots = (*folders, *args.root)
+    scopes = tuple(scope for scope in dict.fromkeys(args.scope) if scope != "none")
     if not roots and paths:
         return LibrarySpec((), scopes) if scopes else None
     return LibrarySpec(roots or (".",), scopes)
-
-
-def scopes_of(args: Namespace) -> tuple[str, ...]:
-    """Return the scopes that are named; ``none`` names none."""
-    return tuple(scope for scope in dict.fromkeys(args.scope) if scope != "none")
 
 
 def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
@@ -130,13 +126,6 @@ def unloaded(diagnostics: Diagnostics, args: Namespace) -> Iterator[str]:
             [*(map(quote, args.root or ["."])), *(f"--scope {scope}" for scope in args.scope)]
         )
         yield (f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
-
-
-def words_of(words: list[str]) -> str | None:
-    """Return the words as one text, None when there are none; ``-`` reads standard input."""
-    if not words:
-        return None
-    return read_text("-") if words == ["-"] else " ".join(words)
 
 
 def ranking_inputs(

@@ -98,8 +98,7 @@ class EffectivenessLimits:
 
     mean_drop: Points = 0.5
     stddev_multiplier: Annotated[float, Bounds(0, 100)] = 0.0
-    """With 2, the first default, a fall of one point was found more seldom the more prompts there
-    were: the spread between cases does not shrink."""
+    """A drop is also above so many standard deviations of the baseline."""
     min_cases: Cases = 3
 
 

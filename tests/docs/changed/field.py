@@ -10,7 +10,13 @@ import skillyard as sy
 from skillyard.install.policy.library import open_catalog
 from skillyard.store.opening import open_store
 
-TEXT = "---\nname: greet\ndescription: Greets people.\naudience: hotel staff\n---\nSay hello.\n"
+TEXT = """---
+name: greet
+description: Writes a greeting card for hotel guests. Use when people arrive or leave.
+audience: hotel staff
+---
+Say hello.
+"""
 VALUE = "hotel staff"
 
 

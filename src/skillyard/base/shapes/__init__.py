@@ -20,10 +20,7 @@ __all__ = ["Note", "Schema", "details"]
 _Name = TypeVar("_Name")
 Schema = Annotated[_Name, "Name and version of this shape."]
 """The type of the member ``schema``, around the literal that is its only value."""
-Note = Annotated[
-    str | None,
-    "Why another scorer answered than the default one of the service; left out where none did.",
-]
+Note = Annotated[str | None, "Why another scorer answered than the default one."]
 
 
 def __getattr__(name: str) -> Any:

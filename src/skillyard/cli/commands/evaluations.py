@@ -155,13 +155,12 @@ def _run_command(args: Namespace) -> str:
     return " ".join(words)
 
 
-_SCALE = "the judge's scale of 1 to 5"
-
-
 @view_of(
     "skillyard.evals.statistics.intervals:prompts_needed",
     "eval plan",
-    value("--effect", "POINTS", f"the difference to find, on {_SCALE}", default=0.5),
+    value(
+        "--effect", "POINTS", "the difference to find, on the judge's scale of 1 to 5", default=0.5
+    ),
     value("--skills", "N", "skills that are evaluated together", default=1),
 )
 def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:

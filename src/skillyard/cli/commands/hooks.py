@@ -163,14 +163,19 @@ def trust(args: Namespace, console: Console) -> int:
         skillyard trust --list
         skillyard trust ~/projects/app --revoke
     """
-    from skillyard.hosts.operations.project_trust import review_trust, revoke_project
+    from skillyard.base.shapes.hooks import Approvals
+    from skillyard.hosts.operations.project_trust import approvals, review_trust, revoke_project
 
     if args.list and args.dir is not None:
         raise InvalidInput("--list takes no folder")
     if args.accept and (args.list or args.revoke):
         raise InvalidInput("--accept is for an approval: not with --list or --revoke")
     if args.list:
-        return _list_approvals(console)
+        listed = Approvals(projects=tuple(approvals()))
+        console.show(listed, _approvals)
+        if not listed.projects:
+            console.remark("no project is approved: skillyard trust DIR approves one")
+        return 0
     place = args.dir or "."
     if args.revoke:
         result = revoke_project(place)
@@ -218,17 +223,6 @@ def _approval(result: Approval) -> Iterator[Block]:
             yield line(Span(word, "medium"), f"  {path}", indent=1)
     for each in result.refused:
         yield line(Span("not approved", "low"), f"  {each.path}: {each.why}", indent=1)
-
-
-def _list_approvals(console: Console) -> int:
-    from skillyard.base.shapes.hooks import Approvals
-    from skillyard.hosts.operations.project_trust import approvals
-
-    result = Approvals(projects=tuple(approvals()))
-    console.show(result, _approvals)
-    if not result.projects:
-        console.remark("no project is approved: skillyard trust DIR approves one")
-    return 0
 
 
 def _approvals(result: Approvals) -> Iterator[Block]:

@@ -227,20 +227,11 @@ def _picked(rows: Mapping[str, str], console: Console) -> list[str]:
     return [name for number, name in enumerate(rows, 1) if number in numbers]
 
 
-def _remarks(added: Added) -> Iterator[Block]:
-    """Yield the findings of the scan, and what was noticed while the skill was fetched."""
-    for each in added.findings:
-        about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
-        yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
-    for note in added.notes:
-        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
-
-
 _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
 
 
 def _added(added: Added) -> Iterator[Block]:
-    """Yield the files that were written for a skill."""
+    """Yield the files that were written for a skill, the findings of the scan, and notes."""
     from skillyard.cli.commands.installation import signature_lines
 
     would = "would be " if added.dry_run else ""
@@ -265,7 +256,11 @@ def _added(added: Added) -> Iterator[Block]:
     for other in added.look_alikes:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
     yield from signature_lines(added.signature)
-    yield from _remarks(added)
+    for each in added.findings:
+        about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
+        yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
+    for note in added.notes:
+        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
     if added.dry_run:
         yield line(Span("nothing was written", "dim"), indent=1)
     elif added.lock:

@@ -61,9 +61,6 @@ def _grant(args: Namespace, _: Console) -> Grant:
     return Grant(args.caller, args.tenant, args.namespace, tuple(args.place))
 
 
-_OPERATIONS = "skillyard.store.operations.catalog_store:"
-
-
 def _store_view(
     name: str,
     *options: str | Option,
@@ -71,7 +68,7 @@ def _store_view(
     doc: str = "",
 ) -> Callable[[View], View]:
     """Declare the command of the operation ``store_…`` that has its name."""
-    operation = _OPERATIONS + name.replace(" ", "_")
+    operation = f"skillyard.store.operations.catalog_store:{name.replace(' ', '_')}"
     providers = {"url": _address, "publisher": _publisher, "grant": _grant}
     return view_of(operation, name, "--store", *options, provide=providers, code=code, doc=doc)
 
