@@ -17,6 +17,7 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line
 from skillyard.check.scanning.document import DATA, PROSE, kind_of
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM
+from skillyard.engine.discovery.entries import inside
 from skillyard.engine.resources import read_file
 
 T = TypeVar("T")
@@ -129,7 +130,7 @@ def _bounded(path: str, data: bytes) -> SkillFile:
 def single_file(path: str, root: str | None = None) -> SkillFile:
     """Return one file that has no folder of its own. A link below ``root`` is followed."""
     real = os.path.realpath(path)
-    followed = real if root is not None and _is_below(real, root) else path
+    followed = real if root is not None and inside(real, os.path.realpath(root)) else path
     return _read(*os.path.split(followed))._replace(path=shown_path(os.path.basename(path)))
 
 
@@ -206,20 +207,16 @@ def _link(folder: str, path: str, opened: Folder, name: str, root: str) -> Itera
         yield SkillFile(shown_path(path), None, problem=error.strerror or "unreadable")
         return
     real = os.path.realpath(os.path.join(folder, path))
-    if _is_below(real, folder):
+    if inside(real, os.path.realpath(folder)):
         return
     link = SkillFile(shown_path(path), None, link=clean_line(target))
-    if not (_is_below(real, root) and _is_read(real) and kind_of(real, b"") != DATA):
+    is_in_root = inside(real, os.path.realpath(root))
+    if not (is_in_root and _is_read(real) and kind_of(real, b"") != DATA):
         yield link
     elif os.path.exists(real):
         yield _read(*os.path.split(real))._replace(path=link.path)
     else:
         yield link._replace(problem="it leads to nothing")
-
-
-def _is_below(real: str, folder: str) -> bool:
-    root = os.path.realpath(folder)
-    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def shown_path(path: str) -> str:

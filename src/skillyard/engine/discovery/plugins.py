@@ -232,12 +232,10 @@ def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
     known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), unreported)
     place = text_of(mapping_of(known, marketplace), "installLocation")
     listing = read_manifest(os.path.join(place, MARKETPLACE), unreported) if place else {}
-    return next((each for each in _entries(listing) if text_of(each, "name") == name), {})
-
-
-def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
     plugins = listing.get("plugins")
-    return [each for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
+    entries = plugins if isinstance(plugins, list) else []
+    named = (each for each in entries if isinstance(each, dict) and text_of(each, "name") == name)
+    return next(named, {})
 
 
 def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:
