@@ -29,7 +29,12 @@ CASES = [
     ],
     *[
         ("P/skillyard-policy.toml", command, 2)
-        for command in ("list", "select paycheck", "policy", "add ./src/b --agent claude-code")
+        for command in (
+            "list",
+            "select paycheck",
+            "policy",
+            "add ./src/b --agent claude-code --yes",
+        )
     ],
     *[("P/skills-lock.json", command, 2) for command in ("verify", "update", "sync", "remove a")],
     *[("P/skillyard.toml", command, 2) for command in ("check .", "select paycheck")],
