@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.engine.ranking.match import REQUEST_CHARS
@@ -130,20 +130,4 @@ class SkillPage:
 
     q: Annotated[str, "The query whose ranking is explained.", Bounds(longest=REQUEST_CHARS)] = ""
     scorer: Annotated[str | None, _SCORER, Bounds(shortest=1, longest=100)] = None
-    view: Annotated[
-        Literal["rendered", "source"],
-        "How the skill is shown: rendered, or as the source of its file.",
-    ] = "rendered"
     file: Annotated[str, "The Markdown file to show in place of SKILL.md."] = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BrowsePage:
-    """The list of all skills."""
-
-    tag: Annotated[str, "List the skills with this tag alone.", Bounds(longest=200)] = ""
-    page: Annotated[
-        int,
-        "Which page of the list; beyond the last one it is the last.",
-        Bounds(least=1, most=1_000_000),
-    ] = 1

@@ -82,7 +82,7 @@ def test_the_command_names_files_rules_and_refused_skills(run: Run, project: Pat
 
 def test_http_offers_no_refused_skill(project: Path) -> None:
     with running(project / "lib") as server:
-        listed = server.get("/page/skills").text
+        listed = server.get("/", headers={"Accept": "text/html"}).text
         assert "good-deploy" in listed
         assert "evil-deploy" not in listed
         asked = server.post("/select", {"text": "@evil-deploy deploys the app"}).json()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import BadAnswer, ServiceFailed, ServiceUnavailable
+from skillyard.serve.client import client
 from skillyard.serve.client.call import Response
 from tests.serve.client.client_pair import HANG, Way, answer, lying, raised
 from tests.serve.http.local_server import Running
@@ -84,18 +85,20 @@ def test_a_value_of_another_type_is_named_with_its_place(way: Way, truth: dict[s
 # --- size and packing ---
 
 
-def test_an_answer_that_is_too_large_is_not_read_to_its_end(way: Way) -> None:
-    limits = {"answer_bytes": 100_000}
+def test_an_answer_that_is_too_large_is_not_read_to_its_end(
+    way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "ANSWER_BYTES", 100_000)
     open_ended = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b" " * 200_000
     chunk = b"ffff\r\n" + b" " * 65_535 + b"\r\n"
     in_chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 2 + HANG
     bomb = answer(b" " * 5_000_000, packed=True)
     for body in (open_ended, in_chunks, bomb):
         with lying(body) as liar:
-            (outcome,) = way(liar.url, ask, **limits)
+            (outcome,) = way(liar.url, ask)
         assert "larger than 100,000 bytes" in str(raised(outcome, BadAnswer))
     with lying(answer(b" " * 100_000)) as liar:
-        (outcome,) = way(liar.url, ask, **limits)
+        (outcome,) = way(liar.url, ask)
     assert "it is empty" in str(raised(outcome, BadAnswer))
 
 

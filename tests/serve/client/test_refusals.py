@@ -11,7 +11,7 @@ import skillyard as sy
 from skillyard import InvalidInput, SkillyardError
 from skillyard.base.errors import ServiceFailed, ServiceRefused, ServiceUnavailable
 from skillyard.base.shapes.service import Fault
-from skillyard.serve.client import Retries, SourcesFailed
+from skillyard.serve.client import SourcesFailed
 from skillyard.serve.runtime.errors import (
     Refused,
     sources_refusal,
@@ -125,7 +125,7 @@ def test_each_status_and_code_is_its_error(way: Way) -> None:
     ]
     with lying(*answers) as liar:
         questions = [lambda c: c.skill("thing")] * len(answers)
-        outcomes = way(liar.url, *questions, retries=Retries(times=0), **NOT_AGAIN)
+        outcomes = way(liar.url, *questions, retries=0, **NOT_AGAIN)
     for (refused, kind), outcome in zip(SPOKEN.values(), outcomes, strict=True):
         error = raised(outcome, kind)
         if isinstance(error, ServiceFailed):

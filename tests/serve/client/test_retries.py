@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import ServiceFailed, ServiceUnavailable
-from skillyard.serve.client import Retries
 from skillyard.serve.runtime.errors import unavailable
 from skillyard.serve.runtime.guards import busy
 from tests.serve.client.client_pair import Way, answer, lying, raised
@@ -51,13 +50,11 @@ def test_a_busy_service_is_asked_again_when_it_says(tmp_path: Path, way: Way) ->
 
 GIVEN_UP: dict[str, tuple[list[bytes], dict[str, Any], list[float], float | None]] = {
     "after so many times": ([refused("1")], {}, [1.0, 1.0, 1.0], 1.0),
-    "never again": ([refused("1")], {"times": 0}, [], 1.0),
+    "never again": ([refused("1")], {"retries": 0}, [], 1.0),
     "for a wait that is too long": ([refused("11")], {}, [], 11.0),
-    "for a wait of a lifetime": ([refused("9" * 30)], {"times": 1}, [0.5], None),
-    "when the budget is spent": (
-        [refused("8")], {"times": 9, "budget_s": 20}, [8.0, 8.0], 8.0,
-    ),
-    "without a word": ([refused()], {"times": 2}, [0.5, 1.0], None),
+    "for a wait of a lifetime": ([refused("9" * 30)], {"retries": 1}, [0.5], None),
+    "when the budget is spent": ([refused("8")], {"retries": 9}, [8.0, 8.0, 8.0], 8.0),
+    "without a word": ([refused()], {"retries": 2}, [0.5, 1.0], None),
 }  # fmt: skip
 
 
@@ -66,7 +63,7 @@ def test_a_question_is_given_up(way: Way, name: str) -> None:
     answers, retries, wanted, after = GIVEN_UP[name]
     waits: list[float] = []
     with lying(*answers) as liar:
-        (outcome,) = way(liar.url, ask, sleep=waits.append, retries=Retries(**retries))
+        (outcome,) = way(liar.url, ask, sleep=waits.append, **retries)
         assert len(liar.requests) == len(wanted) + 1
     error = raised(outcome, ServiceUnavailable)
     assert waits == wanted

@@ -45,7 +45,7 @@ ACTING = (
     "/page/skills/acme/skills/pdf", "/health", "/metrics", "/openapi.json", "/docs", "/mcp",
     "/.well-known/agent-skills/index.json", "/static/style.css",
 )  # fmt: skip
-LINKED = ("/", "/docs", "/page/skills", "/page/skills/local/deploy")
+LINKED = ("/", "/docs", "/page/skills/local/deploy")
 """What a link on another site may open: read from here alone, and nobody asked."""
 NOT_LINKED = (
     "/?q=deploy", "/search?q=deploy", "/skill/acme/skills/pdf", "/page/skills/acme/skills/pdf",

@@ -62,7 +62,7 @@ def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
         assert server.get("/skill/deploy").status_code == 200
         (failure,) = [line for line in server.lines() if line["event"] == "failure"]
     assert (failure["id"], failure["error"]) == ("bug", "RuntimeError")
-    assert "test_operations.py" in failure["at"]
+    assert "test_operations.py" in failure["traceback"]
     assert failure["cause"] == "RuntimeError: zebra at https://u:***@host/?token=***"
     assert "in broken" in failure["traceback"]
     assert "hunter2" not in str(failure)

@@ -15,7 +15,7 @@ from skillyard.serve.web.rendering import environment
 from skillyard.serve.web.search_page import Question, SearchOffer, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
-OFFER = SearchOffer(("local", "skills.sh"), ("hybrid", "overlap"), "hybrid", 10)
+OFFER = SearchOffer(("local", "skills.sh"), ("hybrid", "overlap"), "hybrid")
 
 
 def pages_of(text: str) -> list[bytes]:
@@ -47,8 +47,7 @@ def pages_of(text: str) -> list[bytes]:
     listed = (Resource(text, 3, text), Resource("b.md", 3, "reference"))
     views = (
         SkillView(found, listed, text, text, why),
-        SkillView(found, listed, "", "", None, True),
-        SkillView(found, listed, "", "", None, False, text),
+        SkillView(found, listed, "", "", None, text),
         SkillView(found._replace(skill=skill.replace(body=None))),
     )
     return [

@@ -99,8 +99,6 @@ STATES = {
     "nothing": ("served", "/?q=zzzz"),
     "open-scale": ("served", "/?q=fill+in+a+pdf+form&scorer=overlap"),
     "skill": ("served", "/page/skills/local/pdf-form-filling?q=fill+in+a+pdf+form"),
-    "browse": ("odd", "/page/skills"),
-    "browse-tag": ("odd", "/page/skills?tag=shared&page=2"),
     "odd-home": ("odd", "/"),
     "odd-search": ("odd", "/?q=sort+mail+by+sender"),
     "odd-skill": ("odd", f"/page/skills/local/{LONG_NAME}"),
@@ -173,7 +171,7 @@ def focused(window: Browser) -> Any:
     )
 
 
-@pytest.mark.parametrize("name", ["fits", "none", "browse", "docs"])
+@pytest.mark.parametrize("name", ["fits", "none", "odd-home", "docs"])
 def test_tab_reaches_everything_in_the_order_of_the_page_and_the_focus_is_seen(
     window: Browser, name: str, request: pytest.FixtureRequest
 ) -> None:

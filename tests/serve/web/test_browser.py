@@ -115,7 +115,6 @@ REMOTE = "/page/skills/acme/skills/pdf?q=fill+a+pdf+form"
 ABSTAINS = "/?q=walk+the+dog&limit=5&source=local"
 EVERY = {
     "home": "/", "search": SEARCH, "abstains": ABSTAINS, "skill": LOCAL, "remote": REMOTE,
-    "source": LOCAL + "&view=source",
     "relevance": SEARCH + "&scorer=relevance",
 }  # fmt: skip
 

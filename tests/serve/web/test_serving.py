@@ -33,10 +33,9 @@ def page(server: Running, path: str, **headers: str) -> httpx2.Response:
 
 PAGES = (
     "/", "/?q=pdf+tables", "/?q=zebra", "/?q=pdf&source=local&scorer=overlap&limit=5&live=true",
-    "/page/skills/local/pdf-tables", "/page/skills/local/pdf-tables?q=tables&view=source",
+    "/page/skills/local/pdf-tables", "/page/skills/local/pdf-tables?q=tables",
     "/page/skills/local/pdf-tables?file=references/layout.md",
-    "/page/skills/local/pdf-tables?file=no.md", "/page/skills", "/docs",
-    "/page/skills?tag=none&page=9",
+    "/page/skills/local/pdf-tables?file=no.md", "/docs",
 )  # fmt: skip
 
 
@@ -72,6 +71,7 @@ def test_browsers_get_the_page_and_programs_the_names_and_links(served: Running)
         assert "Accept" in answer.headers["vary"]
     answer = page(served, "/")
     assert "Find the skill that fits" in answer.text
+    assert "pdf-tables" in read(answer.content).text()
     assert "Accept" in answer.headers["vary"]
 
 
@@ -80,8 +80,6 @@ def test_a_skill_s_page_holds_its_text_its_files_and_its_reasons(served: Running
     for said in ("Use a ruler.", "references/layout.md", "Why this rank", "It ranks 1 of",
                  "[skill:pdf-tables]", "Extract tables from PDF files."):  # fmt: skip
         assert said in text
-    source = page(served, "/page/skills/local/pdf-tables?view=source").text
-    assert "description: Extract tables" in source
     file = page(served, "/page/skills/local/pdf-tables?file=references/layout.md").text
     assert "Columns first." in file
     missing = page(served, "/page/skills/local/pdf-tables?file=../deploy/SKILL.md").text
@@ -101,13 +99,6 @@ def test_a_skill_s_page_holds_its_text_its_files_and_its_reasons(served: Running
         ("/?q=x&scorer=hybrid%2Bopenai", 422, "without an embedder"),
         ("/?q=x&source=nowhere", 422, "nowhere"),
         ("/?q=%ff", 422, "percent-encoded"),
-        (
-            "/page/skills/local/deploy?view=sideways",
-            422,
-            "view: Input should be 'rendered'",
-        ),
-        ("/page/skills?page=0", 422, "page: Input should be greater"),
-        ("/page/skills?tag=" + "x" * 201, 422, "tag: String should have at most"),
         ("/static/secret.css", 404, "There is nothing here"),
         ("/static/..%2Fmarkup.py", 404, "There is nothing here"),
         ("/" + "a" * 33_000, 431, "too long"),
@@ -156,7 +147,7 @@ def remote(up: FakeServers) -> None:
 
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:
     with running(tmp_path / "skills", token="hunter2") as server:
-        for path in ("/", "/page/skills", "/static/skillyard.css", "/?token=hunter2"):
+        for path in ("/", "/static/skillyard.css", "/?token=hunter2"):
             answer = page(server, path)
             assert answer.status_code == 401
             found = read(answer.content)

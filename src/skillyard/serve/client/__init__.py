@@ -6,7 +6,7 @@ error of the ``SkillyardError`` tree. The two clients in :mod:`.client` add the 
 httpx2, the extra ``remote``, loads when a client is made.
 """
 
-from skillyard.serve.client.call import Retries, SourcesFailed
+from skillyard.serve.client.call import SourcesFailed
 from skillyard.serve.client.client import AsyncClient, Client, as_skill
 
-__all__ = ["AsyncClient", "Client", "Retries", "SourcesFailed", "as_skill"]
+__all__ = ["AsyncClient", "Client", "SourcesFailed", "as_skill"]

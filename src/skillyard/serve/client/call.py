@@ -39,36 +39,6 @@ PATIENT = frozenset({429, 503})
 """Statuses of requests that the service has not started."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """The retry policy of a client."""
-
-    times: int = 3
-    """The maximum number of retries of a request."""
-    longest_s: float = 10.0
-    """Maximum delay that is accepted from the service; a longer one becomes an error that states
-    it."""
-    budget_s: float = 30.0
-    """Maximum total delay of one call in seconds."""
-    unsaid_s: float = 0.5
-    """The first delay when the service specifies none; it doubles each time."""
-
-    def wait_s(self, attempts: int, waited_s: float, after: float | None) -> float | None:
-        """Return the delay before the next attempt in seconds, or None to give up.
-
-        ``attempts`` have failed so far, ``waited_s`` is the sum of the delays, ``after`` the
-        Retry-After of the service.
-        """
-        wait = self.unsaid_s * 2 ** (attempts - 1) if after is None else after
-        patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
-        return wait if attempts <= self.times and patient else None
-
-
-def after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a Retry-After header, or None."""
-    return retry_after_s(headers.get("retry-after"), time.time())
-
-
 T = TypeVar("T")
 
 SHOWN = 40
@@ -277,7 +247,7 @@ def _failure(url: str, reply: Response, what: str, code: str, hint: str) -> Serv
     refused = ServiceRefused if 400 <= reply.status < 500 else ServiceFailed
     kind = BadAnswer if reply.status < 400 else BY_STATUS.get(reply.status, refused)
     hint = hint or HINTS.get(reply.status, "the log of the service may say why")
-    after = after_s(reply.headers)
+    after = retry_after_s(reply.headers.get("retry-after"), time.time())
     return kind(url, what, status=reply.status, code=code, hint=hint, retry_after_s=after)
 
 

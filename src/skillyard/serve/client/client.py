@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.base.io.connections import bearer_token, is_loopback
+from skillyard.base.io.connections import bearer_token, is_loopback, retry_after_s
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import SkillDocument
 from skillyard.base.version import __version__
@@ -27,9 +27,7 @@ from skillyard.serve.client.call import (
     Call,
     Mismatch,
     Response,
-    Retries,
     address_of,
-    after_s,
     bad_answer,
     refusal_of,
     transport_errors,
@@ -38,12 +36,17 @@ from skillyard.serve.client.call import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PATIENCE = Retries()
 ANSWER_BYTES = 64 * 1024 * 1024
 """Maximum bytes of one unpacked response: fifty skills with references have about a tenth."""
 KEPT_S = 2.0
 """Seconds after which idle connections are closed, before the server closes them (5 s)."""
 CONNECTIONS = 32
+LONGEST_WAIT_S = 10.0
+"""Maximum delay before a retry that is accepted from the service."""
+WAITS_S = 30.0
+"""Maximum total delay of one call."""
+FIRST_WAIT_S = 0.5
+"""The first delay when the service specifies none; it doubles each time."""
 
 
 class _BaseClient:
@@ -56,8 +59,7 @@ class _BaseClient:
         token: str | None = None,
         timeout_s: float = 30.0,
         deadline_s: float = 120.0,
-        answer_bytes: int = ANSWER_BYTES,
-        retries: Retries = PATIENCE,
+        retries: int = 3,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
         """Raises InvalidInput for invalid arguments and when httpx2 or pydantic is not installed.
@@ -65,8 +67,8 @@ class _BaseClient:
         ``base_url`` is the address of the service (default:
         http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
         sent to that address only; redirects are not followed. ``timeout_s`` limits each I/O step,
-        ``deadline_s`` a whole response, ``answer_bytes`` its size. ``sleep`` is the
-        function that waits before a retry.
+        ``deadline_s`` a whole response. A request that a busy service has not started is repeated
+        up to ``retries`` times; ``sleep`` is the function that waits before.
         """
         for name in ("httpx2", "pydantic"):
             if find_spec(name) is None:
@@ -76,7 +78,6 @@ class _BaseClient:
         self.url = address_of(base_url)
         token = bearer_token(os.environ.get(TOKEN, "") if token is None else token)
         self._timeout_s, self._deadline_s = timeout_s, deadline_s
-        self._answer_bytes = answer_bytes
         self._retries = retries
         self._sleep = sleep or self._pause
         headers = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
@@ -119,10 +120,12 @@ class _BaseClient:
         """Add the pause before the next attempt to ``pauses``; False for a final response."""
         if response.status in call.statuses or response.status not in PATIENT:
             return False
-        after = after_s(response.headers)
-        wait_s = self._retries.wait_s(len(pauses) + 1, sum(pauses), after)
-        pauses += [] if wait_s is None else [wait_s]
-        return wait_s is not None
+        after = retry_after_s(response.headers.get("retry-after"), time.time())
+        wait_s = FIRST_WAIT_S * 2 ** len(pauses) if after is None else after
+        if len(pauses) >= self._retries or wait_s > LONGEST_WAIT_S:
+            return False
+        pauses.append(wait_s)
+        return sum(pauses) <= WAITS_S
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.url}>"
@@ -192,7 +195,7 @@ class Client(_BaseClient):
         ):
             response = Response(stream.status_code, stream.headers)
             for piece in stream.iter_bytes():
-                response.add(piece, self._answer_bytes, until)
+                response.add(piece, ANSWER_BYTES, until)
         return response
 
     def close(self) -> None:
@@ -248,7 +251,7 @@ class AsyncClient(_BaseClient):
             ):
                 response = Response(stream.status_code, stream.headers)
                 async for piece in stream.aiter_bytes():
-                    response.add(piece, self._answer_bytes, until)
+                    response.add(piece, ANSWER_BYTES, until)
         return response
 
     async def aclose(self) -> None:

@@ -32,7 +32,7 @@ OWN_SITES = ("", "none", "same-origin")
 """Allowed values of Sec-Fetch-Site: absent, as from programs; typed by a person; or from our own
 page. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3); elsewhere a token
 is required, which no foreign page has."""
-LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
+LINKED = re.compile(r"/|/docs|/page/skills/local/[^/]+")
 """Pages that a link on another site may open, without a query: they only read the local library and
 contact no other host."""
 UNKNOWN = ""

@@ -29,8 +29,6 @@ MAX_CHAIN = 5
 """Maximum number of exceptions of one chain that are logged."""
 THROTTLE_S = 10.0
 """Seconds within which events of one cause are combined into one line with their number."""
-MAX_CAUSES = 100
-"""Maximum number of distinct causes; further ones are counted together."""
 
 
 class Log:
@@ -81,8 +79,6 @@ class Log:
         """
         now = self._clock()
         with self._lock:
-            if (event, code) not in self._causes and len(self._causes) >= MAX_CAUSES:
-                code = "others"
             since, times = self._causes.get((event, code), (-THROTTLE_S, 0))
             if now - since < THROTTLE_S:
                 self._causes[event, code] = since, times + 1
@@ -122,9 +118,7 @@ class Log:
 
     def write_failure(self, error: BaseException, **facts: Any) -> None:
         """Write an unexpected exception with its traceback."""
-        frames = traceback.extract_tb(error.__traceback__)
-        places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
-        facts |= {**_exception_facts(error), "at": " > ".join(places), "traceback": _trace(error)}
+        facts |= {**_exception_facts(error), "traceback": _trace(error)}
         self.write("failure", "error", **facts)
 
     def _safe(self, value: Any) -> Any:

@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from threading import Lock
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import EmbedderFailed
 from skillyard.base.shapes.recommendations import Evaluated
-from skillyard.base.text import clean_line
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
@@ -98,9 +97,17 @@ class Snapshot:
         return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
 
     @cached_property
-    def shelf(self) -> BrowseIndex | None:
-        """The skills for browsing, built on the first access; None when there are too many."""
-        return browse_index_of(self.whole)
+    def by_name(self) -> Sequence[Skill]:
+        """The skills that a page lists, ignoring case; none when there are too many.
+
+        Without copies, shadowed skills and convention documents.
+        """
+        from skillyard.store.node.library import MAX_IN_MEMORY  # it loads code of stores
+
+        if self.whole.on_demand and len(self.whole) > MAX_IN_MEMORY:
+            return ()
+        listed = [each for each in self.whole.candidates if each.origin != Origin.CONVENTION]
+        return sorted(listed, key=lambda each: (each.name.casefold(), each.name, each.path))
 
     def ranking_for(self, scorer: str) -> Ranking:
         """Return the catalog for ranking with a scorer. Raises UnknownName, InvalidInput.
@@ -230,55 +237,3 @@ def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
             return False
         seen += 1
     return seen == len(hashes)
-
-
-class BrowseTag(NamedTuple):
-    """A tag with its skills."""
-
-    name: str
-    """As its first skill spells it; tags are compared without case."""
-    skills: Sequence[Skill]
-
-    @property
-    def key(self) -> str:
-        """The name of the tag in an address."""
-        return _key(self.name)
-
-
-class BrowseIndex(NamedTuple):
-    """The sorted contents for browsing. Built once per snapshot."""
-
-    skills: Sequence[Skill]
-    """By name, ignoring case; without copies, shadowed skills and convention documents."""
-    tags: Sequence[BrowseTag]
-    """Tags by number of skills, largest first, then by name."""
-    by_key: Mapping[str, BrowseTag]
-
-    def find_tag(self, tag: str) -> BrowseTag | None:
-        """Return a tag by its name; None when no skill has it."""
-        return self.by_key.get(_key(tag))
-
-
-def browse_index_of(whole: Catalog) -> BrowseIndex | None:
-    """Return the browse index of a catalog; None when there are too many skills.
-
-    It takes some hundredths of a second for 10,000 skills.
-    """
-    from skillyard.store.node.library import MAX_IN_MEMORY  # it loads code of stores
-
-    if whole.on_demand and len(whole) > MAX_IN_MEMORY:
-        return None
-    sorted_skills = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
-    sorted_skills.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
-    groups: dict[str, tuple[str, list[Skill]]] = {}
-    for skill in sorted_skills:
-        for key, name in {_key(tag): tag for tag in reversed(skill.tags)}.items():
-            if key:
-                groups.setdefault(key, (name, []))[1].append(skill)
-    tags = [BrowseTag(name, skills) for name, skills in groups.values()]
-    tags.sort(key=lambda tag: (-len(tag.skills), tag.key))
-    return BrowseIndex(sorted_skills, tags, {tag.key: tag for tag in tags})
-
-
-def _key(tag: str) -> str:
-    return clean_line(tag).strip().casefold()

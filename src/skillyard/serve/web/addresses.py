@@ -32,13 +32,6 @@ def search_address(
     return f"{HOME}?{_query_string(pairs)}"
 
 
-def browse_address(tag: str = "", page: int = 1) -> str:
-    """Return the address of one page of the list of all skills, or of those with a tag."""
-    pairs = [("tag", tag)] if tag else []
-    pairs += [("page", str(page))] if page > 1 else []
-    return f"{SKILLS}?{_query_string(pairs)}" if pairs else SKILLS
-
-
 def skill_address(source: str, skill_id: str, **values: str) -> str | None:
     """Return the address of a skill's page; None when no address can name it.
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from posixpath import normpath
-from typing import NamedTuple
 from urllib.parse import unquote
 
 import nh3
@@ -57,16 +56,8 @@ Beside = Callable[[str], str | None]
 """Returns the page of a file beside the skill by its path; None when there is none."""
 
 
-class RenderedText(NamedTuple):
-    """A text as HTML."""
-
-    html: Markup
-    note: str = ""
-    """The reason why it is shown as source; empty when it is rendered."""
-
-
-def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedText:
-    """Return a text as HTML, or as source when rendering would be too expensive."""
+def render_markdown(text: str, beside: Beside = lambda path: None) -> tuple[Markup, str]:
+    """Return a text as HTML, or as source and the reason when rendering would be too expensive."""
     text = shown(text)
     if len(text) > MAX_CHARACTERS:
         why = f"longer than {MAX_CHARACTERS:,} characters"
@@ -77,15 +68,10 @@ def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedTe
         tokens = reader.parse(text)
         if _size_of(tokens) <= MAX_ATTRIBUTE_SIZE:
             html = reader.renderer.render(list(_adapt_tokens(tokens, beside)), reader.options, {})
-            return RenderedText(Markup(_sanitise(html)))
+            return Markup(_sanitise(html)), ""
         why = "its links repeat long addresses"
-    return RenderedText(source_block(text), f"{why}, so it is shown as it stands in the file")
-
-
-def source_block(text: str) -> Markup:
-    """Return a text as source, with hidden characters shown."""
     block = Markup('<pre class="source" tabindex="0" dir="auto"><code>{}</code></pre>')
-    return block.format(shown(text))
+    return block.format(text), f"{why}, so it is shown as it stands in the file"
 
 
 @cache
@@ -145,8 +131,7 @@ def _check_links(children: Iterable[Token], beside: Beside) -> Iterator[Token]:
             if not open_links.pop():
                 continue
         elif token.type == "image":
-            # Links are not nested: browsers would end the outer one there.
-            yield from _instead_of_image(token, beside, linked=not any(open_links))
+            yield from _instead_of_image(token)
             continue
         yield token
 
@@ -160,18 +145,10 @@ def _address(href: str, beside: Beside) -> str | None:
     return beside(normpath(path))
 
 
-def _instead_of_image(token: Token, beside: Beside, *, linked: bool) -> Iterator[Token]:
-    src = str(token.attrs.get("src", ""))
-    address = _address(src, beside) if linked else None
-    yield Token("picture_open", "span", 1, attrs={"class": "picture"})
-    if address is not None:
-        yield Token("link_open", "a", 1, attrs={"href": address})
+def _instead_of_image(token: Token) -> Iterator[Token]:
     label = _text_of(token.children or ()) or "image"
-    yield Token("text", "", 0, content=label)
-    if address is not None:
-        yield Token("link_close", "a", -1)
-    else:
-        yield Token("text", "", 0, content=f" ({src})")
+    yield Token("picture_open", "span", 1, attrs={"class": "picture"})
+    yield Token("text", "", 0, content=f"{label} ({token.attrs.get('src', '')})")
     yield Token("picture_close", "span", -1)
 
 

@@ -8,8 +8,8 @@ nobody else. Pages for clients that may not load these (a missing token, a wrong
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Mapping
 from functools import cache
 from shlex import quote as shell_quote
 from typing import Any
@@ -32,12 +32,35 @@ BARE_POLICY = f"{_CLOSED}; form-action 'none'"
 MAX_QUERY_CHARACTERS = 3_000
 """Maximum characters of a request. Percent-encoded, any text of this length fits an HTTP head."""
 NAME = 200
+_TITLES: Mapping[int, str] = {
+    400: "This request makes no sense",
+    401: "This service wants its token",
+    403: "Not from here",
+    404: "There is nothing here",
+    405: "Not this way",
+    409: "Several skills have this name",
+    422: "Something in the request is not right",
+    429: "Too busy",
+    431: "The address is too long",
+    500: "Something broke",
+    502: "No source answered",
+    503: "Not ready",
+}
 _OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
 
 
 def render(_template: str, **values: Any) -> bytes:
     """Return a page."""
     return environment().get_template(_template).render(**values).encode("utf-8", "replace")
+
+
+def error_page(status: int, refusal: Mapping[str, Any], *, bare: bool = False) -> bytes:
+    """Return the page of a refusal; ``refusal`` is its documented JSON shape.
+
+    ``bare`` is set when the browser may not load anything else from here.
+    """
+    title = _TITLES.get(status, "That did not work")
+    return render("error.html", status=status, title=title, bare=bare, **refusal)
 
 
 def text_of(text: str, longest: int = NAME) -> str:
@@ -80,15 +103,14 @@ def environment() -> Environment:
         "plural": plural,
         "status_words": words.status_words,
     }
-    names = ("browse_address", "install_line", "local_address", "place_of",
-             "search_address", "skill_address")  # fmt: skip
+    names = ("install_line", "local_address", "place_of", "search_address", "skill_address")
     environment.globals |= {name: getattr(addresses, name) for name in names}
     environment.filters |= {
         "evidence": words.reason_pieces,
         "grouped": "{:,}".format,
         "line": text_of,
         "number": words.number,
-        "percent": _percent,
+        "percent": lambda share: f"{round(100 * share, 1):g}%",
         "score": words.score_words,
         "sentence": words.sentence,
         "shell": shell_quote,
@@ -100,7 +122,3 @@ def environment() -> Environment:
 
 def _finalized(value: Any) -> Any:
     return shown(value) if type(value) is str else value
-
-
-def _percent(share: float) -> str:
-    return f"{round(100 * min(1.0, max(0.0, share if math.isfinite(share) else 0.0)), 1):g}%"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from math import isfinite
 from typing import NamedTuple
 
@@ -12,13 +14,16 @@ from skillyard.engine.skill import Skill
 from skillyard.hosts.operations.skill_selection import SelectResult
 from skillyard.install.search import FoundSkill, SearchResult
 from skillyard.install.sources.settings import LOCAL
-from skillyard.serve.runtime.snapshot import BrowseIndex
 from skillyard.serve.web.addresses import local_address, place_of, search_address
 from skillyard.serve.web.rendering import render, text_of
 from skillyard.serve.web.words import reason_words, scale_of, score_words
 
 HOME_SKILLS = 24
-"""Number of skills on the page without a search."""
+"""Number of skills that are visible at once on the page without a search."""
+MAX_NAMES = 1_000
+"""Number of skills that it names; those after the first are folded."""
+LIMIT = 10
+"""The default number of skills."""
 LIMITS = (5, 10, 20, 50)
 FITS, PERHAPS = "fits", "perhaps"
 
@@ -37,6 +42,11 @@ class Question(NamedTuple):
     """True while a person types: then only the service's own catalog is queried."""
 
     @property
+    def number(self) -> int:
+        """The number of skills to show."""
+        return self.limit or LIMIT
+
+    @property
     def address(self) -> str:
         """The address of its results, which may be too long to be used."""
         return search_address(
@@ -51,33 +61,34 @@ class SearchOffer(NamedTuple):
     scorers: tuple[str, ...]
     scorer: str
     """The scorer that ranks without a choice."""
-    limit: int
-    """The default number of skills."""
 
     def limits(self, question: Question) -> list[int]:
         """Return the numbers of skills that can be chosen."""
-        return sorted({*LIMITS, question.limit or self.limit})
+        return sorted({*LIMITS, question.number})
 
 
-class LibraryView(NamedTuple):
-    """The contents of the catalog, for the page without a search."""
+def home_page(
+    offer: SearchOffer,
+    question: Question,
+    counts: SkillCounts,
+    skills: Iterable[Skill],
+    broken: int,
+) -> bytes:
+    """Return the page without a search, with the names of the skills that can be chosen.
 
-    counts: SkillCounts
-    shelf: BrowseIndex | None = None
-    """None when there are too many skills to be listed."""
-    broken: int = 0
-    """Errors in the files of skills that did not load."""
-
-    def first(self) -> list[Skill]:
-        """Return the skills that the page names."""
-        listed = () if self.shelf is None else self.shelf.skills
-        named = [skill for skill in listed if not skill.hidden][:HOME_SKILLS]
-        return [skill for skill in named if local_address(skill.id)]
-
-
-def home_page(offer: SearchOffer, question: Question, library: LibraryView) -> bytes:
-    """Return the page without a search."""
-    return render("home.html", offer=offer, question=question, library=library)
+    ``broken`` is the number of errors in the files of skills that did not load.
+    """
+    listed = (skill for skill in skills if not skill.hidden and local_address(skill.id))
+    names = list(islice(listed, MAX_NAMES))
+    return render(
+        "home.html",
+        offer=offer,
+        question=question,
+        counts=counts,
+        first=names[:HOME_SKILLS],
+        more=names[HOME_SKILLS:],
+        broken=broken,
+    )
 
 
 def results_page(

@@ -13,7 +13,7 @@ from skillyard.engine.resources import Resource
 from skillyard.engine.skill import SKILL_FIELDS
 from skillyard.install.search import FoundSkill
 from skillyard.serve.web.addresses import place_of, skill_address
-from skillyard.serve.web.markdown import render_markdown, source_block
+from skillyard.serve.web.markdown import render_markdown
 from skillyard.serve.web.rendering import render, text_of
 from skillyard.serve.web.words import failure_words, scale_of
 
@@ -22,15 +22,13 @@ class SkillView(NamedTuple):
     """The content of the page of one skill, and the request it was found with."""
 
     found_skill: FoundSkill
-    """With its text in ``raw`` and its Markdown files in ``skill.references``."""
+    """With its Markdown files in ``skill.references``."""
     resources: tuple[Resource, ...] = ()
     """Its other files, if they are available."""
     query: str = ""
     scorer: str = ""
     why: WhyResult | None = None
     """Its rank in the catalog for the query; None without a query, and for remote skills."""
-    source: bool = False
-    """Show the source of the file."""
     file: str = ""
     """Path of the Markdown file to show instead of the instructions."""
 
@@ -98,19 +96,15 @@ def _text(view: SkillView) -> _Text:
             reference.content, lambda path: view.file_address(path, view.file)
         )
         return back._replace(heading=text_of(reference.path), html=html, note=note)
-    if view.source:
-        source = source_block(view.found_skill.raw or skill.body or "")
-        return _Text("SKILL.md", source, link="Rendered", address=view.address())
     if skill.body is None:
         words = "they are not here"
         if failure is not None:
             words = failure_words(failure.code, failure.retry_after_s)
         return _Text(failure=words)
-    rest = _Text(link="Source", address=view.address(view="source"))
     if not skill.body.strip():
-        return rest._replace(missing="This skill has none.")
+        return _Text(missing="This skill has none.")
     html, note = render_markdown(skill.body, view.file_address)
-    return rest._replace(html=html, note=note)
+    return _Text(html=html, note=note)
 
 
 def _files(view: SkillView) -> list[_File]:

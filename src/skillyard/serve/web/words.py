@@ -23,7 +23,6 @@ _FAILURES: Mapping[str, str] = {
     "too_large": "gave an answer that is too large",
     "unreachable": "cannot be reached",
 }
-_MINUTE = 60
 
 
 def number(value: float) -> str:
@@ -43,16 +42,10 @@ def failure_words(code: str, retry_after_s: float | None = None) -> str:
     words = _FAILURES.get(code, "failed")
     if retry_after_s is None or not math.isfinite(retry_after_s):
         return words
-    return f"{words}, try again in {wait_words(retry_after_s)}"
-
-
-def wait_words(seconds: float) -> str:
-    """Return a number of seconds, rounded up, in a suitable unit."""
-    whole = max(1, math.ceil(seconds))
-    if whole < 2 * _MINUTE:
-        return f"{whole} s"
-    minutes = math.ceil(whole / _MINUTE)
-    return f"{minutes} min" if minutes < 2 * _MINUTE else f"{math.ceil(minutes / _MINUTE)} h"
+    seconds = max(1, math.ceil(retry_after_s))
+    minutes = math.ceil(seconds / 60)
+    wait = f"{math.ceil(minutes / 60)} h" if minutes >= 120 else f"{minutes} min"
+    return f"{words}, try again in {wait if seconds >= 120 else f'{seconds} s'}"
 
 
 def status_words(status: SourceStatus) -> str:

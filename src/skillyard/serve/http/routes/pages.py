@@ -9,10 +9,9 @@ browsers send cookies with requests that other sites make.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from skillyard.base.errors import SkillError, SkillyardError
-from skillyard.base.shapes.encoder import encode
-from skillyard.engine.index.library_spec import Progress
 from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.query import Query
@@ -28,18 +27,10 @@ from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of
 from skillyard.serve.runtime.local import hit_of
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
-from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
-from skillyard.serve.web.rendering import BARE_POLICY, MEDIA, POLICY
-from skillyard.serve.web.search_page import (
-    LibraryView,
-    Question,
-    SearchOffer,
-    home_page,
-    results_page,
-)
+from skillyard.serve.web.rendering import BARE_POLICY, MEDIA, POLICY, error_page, render
+from skillyard.serve.web.search_page import LIMIT, Question, SearchOffer, home_page, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
-LIMIT = 10
 _HEADERS = {"Content-Security-Policy": POLICY}
 
 
@@ -95,7 +86,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
     caller = context.options.caller
     default = _scorer_without_choice(context, (LOCAL,) if question.live else names)
     scorers = tuple(sorted({*scorer_names(), default}))
-    offer = SearchOffer(searches.default_names, scorers, default, LIMIT)
+    offer = SearchOffer(searches.default_names, scorers, default)
     if not question.text:
         return await context.in_thread(_home, offer, snapshot, question)
     if here and not snapshot.whole.counts.skills:
@@ -112,16 +103,14 @@ async def _search(context: AppContext, question: Question) -> bytes:
         scorer,
         lambda result: results_page(offer, question, result, selected),
         question.text,
-        question.limit or LIMIT,
+        question.number,
     )
 
 
 def _home(offer: SearchOffer, snapshot: Snapshot, question: Question) -> bytes:
-    counts = snapshot.whole.counts
-    if counts.skills:
-        return home_page(offer, question, LibraryView(counts, snapshot.shelf))
-    broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
-    return home_page(offer, question, LibraryView(counts, None, broken))
+    whole = snapshot.whole
+    broken = sum(each.severity == "error" for each in whole.diagnostics)
+    return home_page(offer, question, whole.counts, snapshot.by_name, broken)
 
 
 def _local_results(
@@ -129,7 +118,7 @@ def _local_results(
 ) -> bytes:
     """Return the page for the catalog alone, with the ranking of ``/rank``."""
     scorer = question.scorer or offer.scorer
-    limit = question.limit or LIMIT
+    limit = question.number
     matches, selected = _select(snapshot, question.text, scorer, caller, limit)
     skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
@@ -154,31 +143,18 @@ def _select(
     return snapshot.answer(scorer, work)
 
 
-async def browse(context: AppContext, request: RouteRequest) -> Reply:
-    """Return one page of the list of all skills, or of those with one tag."""
-    values = request.values
-    snapshot = await context.snapshot()
-
-    def work() -> bytes:
-        counts = snapshot.whole.counts
-        return browse_page(snapshot.shelf, counts, values["tag"].strip(), values["page"])
-
-    return _page(await context.in_thread(work))
-
-
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
     scorer = None if values["scorer"] == context.scorer else context.scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
-        context, snapshot, values["source"], values["id"], references=True, raw=True
+        context, snapshot, values["source"], values["id"], references=True, raw=False
     )
     view = SkillView(
         found_skill,
         query=_form_text(values["q"]),
         scorer=scorer or "",
-        source=values["view"] == "source",
         file=values["file"],
     )
     if values["source"] != LOCAL:
@@ -212,7 +188,9 @@ async def docs(context: AppContext, request: RouteRequest) -> Reply:
     """Return the API documentation as a page."""
     if "docs" not in context.fixed_bodies:
         described = operations.description(context)
-        context.fixed_bodies["docs"] = await context.in_thread(docs_page, described)
+        context.fixed_bodies["docs"] = await context.in_thread(
+            partial(render, "docs.html", described=described)
+        )
     return _page(context.fixed_bodies["docs"])
 
 
@@ -227,10 +205,9 @@ def refusal_reply(
     headers = {**refused.headers, "Vary": "Accept"}
     if not prefers_html(accept, at_least=page):
         return json_reply(refused.to_dict(), refused.status)._replace(headers=headers)
-    if refused.code == BUILDING:
-        body = building_page(Progress(**encode(refused.extra["progress"])))
-    else:
-        body = error_page(refused.status, refused.to_dict(), bare=bare)
+    if refused.code == BUILDING:  # the page goes on by itself
+        headers["Refresh"] = headers["Retry-After"]
+    body = error_page(refused.status, refused.to_dict(), bare=bare)
     policy = {"Content-Security-Policy": BARE_POLICY} if bare else _HEADERS
     return Reply(body, MEDIA, refused.status, headers={**headers, **policy})
 

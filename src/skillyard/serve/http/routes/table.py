@@ -47,9 +47,6 @@ _skill = partial(
 )
 _state = partial(HttpRoute, "GET", free=True, group="Service")
 _published = partial(HttpRoute, "GET", free=True, tagged=True, group="Publication")
-_page = partial(
-    HttpRoute, "GET", answer=_TEXT, media=_HTML, strict=False, tagged=True, group="Pages"
-)
 
 ROUTES = (
     _search("GET", "/search", SEARCH.name, SEARCH.about, tagged=True),
@@ -140,19 +137,18 @@ ROUTES = (
         tagged=True,
         group="Pages",
     ),
-    _page(
-        "/page/skills",
-        "browsePage",
-        "All skills of the catalog by name, some at a time, or those with one tag.",
-        pages.browse,
-        request=requests.BrowsePage,
-    ),
-    _page(
+    HttpRoute(
+        "GET",
         "/page/skills/{source:path}/{id}",
         "skillPage",
         "One skill as a page: what /skills/{source}/{id} answers, rendered.",
         pages.skill,
-        request=requests.SkillPage,
-        path_request=requests.SourcePath,
+        _TEXT,
+        requests.SkillPage,
+        requests.SourcePath,
+        strict=False,
+        media=_HTML,
+        tagged=True,
+        group="Pages",
     ),
 )

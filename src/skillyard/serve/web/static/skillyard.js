@@ -224,30 +224,5 @@
     if (pressed(event)) event.preventDefault();
   });
 
-  // ----- an index that is being made -----
-
-  const TOLD_MS = 10000;
-  let told = -TOLD_MS;
-
-  async function proceed() {
-    try {
-      const answer = await fetch(location.href, {
-        headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store",
-      });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const found = page.getElementById("progress");
-      if (!found) { location.reload(); return; }
-      $("progress").replaceWith(document.importNode(found, true));
-      $("progress-words").textContent = page.getElementById("progress-words").textContent;
-      if (performance.now() - told > TOLD_MS) {
-        told = performance.now();
-        say($("progress-words").textContent);
-      }
-    } catch { /* the next try may do */ }
-    setTimeout(proceed, 1000);
-  }
-
-  if ($("building")) proceed();
-
   showCopyButtons();
 })();
