@@ -46,7 +46,8 @@ def everything(store: CatalogStore) -> dict[str, Any]:
     """Return all that a store tells: what stands, every version, every grant, the log."""
     page = store.changes(0)
     assert page.complete
-    found: dict[str, Any] = {"log": store.generations(), "schema": store.status().schema_version}
+    found: dict[str, Any] = {"log": store.generations(), "head": page.generation}
+    found["schema"] = store.status().schema_version
     found["standing"] = [_told(version) for version in page.upserts]
     for one in sorted((*page.withdrawals, *(version.key for version in page.upserts))):
         found[f"history of {one}"] = [_told(version) for version in store.history(one)]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +17,6 @@ from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transp
 from skillyard_testkit import FakeServers, Request, Response
 from skillyard_testkit.faults import Fault, respond_with
 from skillyard_testkit.site import Site
-from tests.shared_data import PACKAGES
 
 T = TypeVar("T")
 GITHUB_TOKEN = "testkit-github-token"
@@ -175,17 +171,6 @@ def resolve(monkeypatch: pytest.MonkeyPatch, *answers: Iterable[str]) -> list[st
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return asked
-
-
-def python(*arguments: str) -> subprocess.Popen[str]:
-    """Run a program, which is the first argument, in a fresh interpreter."""
-    return subprocess.Popen(
-        [sys.executable, "-c", *arguments],
-        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def unless(codes: Iterable[str], call: Callable[[], T]) -> T | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from skillyard.install.sources.responses import CachedResponse, ResponseCache
-from tests.install.sources.clients import Network, python
+from tests.install.sources.clients import Network
 from tests.tables import for_each
 
 NOW = 1_800_000_000.0
@@ -120,43 +120,3 @@ def test_the_bodies_never_take_more_than_they_may(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in files(tmp_path)) <= 10_000
     assert cache.get(key(0), NOW + 60) is None
     assert cache.stats().entries >= 5
-
-
-# --- many at once ---
-
-WRITES_AND_READS = """
-import random, sys
-from hashlib import sha256
-from skillyard.install.sources.responses import ResponseCache, CachedResponse
-
-folder, seed = sys.argv[1], int(sys.argv[2])
-rng = random.Random(seed)
-cache = ResponseCache(folder, max_bytes=60_000)
-wrong = hits = 0
-for turn in range(150):
-    number = rng.randrange(20)
-    key = sha256(b"%d" % number).hexdigest()
-    found = cache.get(key, 1.8e9)
-    if found is not None:
-        hits += 1
-        word = found.body[: len(found.body) // 100]
-        if word * 100 != found.body:
-            wrong += 1
-        if not word.startswith(b"%d:" % number):
-            wrong += 1
-    if rng.random() < 0.5:
-        body = b"%d:%d:%d;" % (number, seed, turn) * 100
-        cache.put(key, CachedResponse(200, {}, body, 1.8e9))
-    else:
-        cache.confirm(key, 1.8e9 + turn)
-print(wrong, hits)
-"""
-
-
-def test_several_processes_at_once_never_mix_their_answers(tmp_path: Path) -> None:
-    processes = [python(WRITES_AND_READS, str(tmp_path), str(seed)) for seed in range(4)]
-    results = [process.communicate(timeout=120) for process in processes]
-    assert [error for _, error in results] == [""] * 4
-    counts = [tuple(map(int, out.split())) for out, _ in results]
-    assert [wrong for wrong, _ in counts] == [0] * 4
-    assert sum(hits for _, hits in counts) > 50

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
-import zlib
 from collections.abc import Mapping
 
 import pytest
@@ -16,8 +15,6 @@ from tests.install.sources.clients import (
     TREE,
     Network,
     is_json,
-    sent,
-    unless,
     with_files,
 )
 from tests.requirements import requirement
@@ -55,20 +52,12 @@ def test_a_body_that_is_packed_badly_is_refused(site: Network, name: str) -> Non
     assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
 
 
-@pytest.mark.parametrize("coding", ["gzip", "GZIP", "x-gzip", "identity", "deflate", "", "raw"])
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "identity", ""])
 def test_a_body_that_is_packed_well_is_unpacked(site: Network, coding: str) -> None:
-    packed = {"deflate": zlib.compress(b"hello"), "identity": b"hello", "": b"hello"}
-    body = packed.get(coding, gzip.compress(b"hello"))
-    if coding == "raw":  # what some servers call deflate
-        raw = zlib.compressobj(wbits=-15)
-        coding, body = "deflate", raw.compress(b"hello") + raw.flush()
+    body = gzip.compress(b"hello") if coding.lower() == "gzip" else b"hello"
     headers = {"content-encoding": coding} if coding else {}
     site.answers("github_raw", Response(200, body, headers))
-    reply = unless(("bad_answer",), lambda: site.get("github-raw", FILE))
-    if reply is None:  # a client may refuse what it did not ask for, never misread it
-        assert coding.lower() not in sent(site)[0].get("accept-encoding", "")
-    else:
-        assert reply.body == b"hello"
+    assert site.get("github-raw", FILE).body == b"hello"
 
 
 MORE: Mapping[str, bytes] = {

@@ -48,19 +48,6 @@ def test_a_spent_quota_is_not_asked_again_before_it_comes_back(site: Network) ->
     assert site.up.count("github_api") == 3
 
 
-def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Network) -> None:
-    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, window_s=600)
-
-    async def use(transport: Transport) -> HttpResponse:
-        await transport.get("github-api", TREE)
-        site.clock.turn(30)
-        return await transport.get("github-api", TREE)
-
-    reply = site.ask(use)
-    assert (reply.stale, reply.age_s) == (True, 30.0)
-    assert site.up.count("github_api") == 1
-
-
 def retry_after(text: str, code: int = 429) -> Response:
     return Response(code, b"{}", {"retry-after": text})
 

@@ -140,15 +140,12 @@ def _skill_in(texts: Mapping[str, bytes], folder: str) -> Skill | None:
         return None
 
 
-_SHOWN = 4
-
-
 class SkillGone(SourceFailed):
     """A source was read whole, and its newest version has a skill no longer."""
 
     def __init__(self, locked: LockedSkill, what: str, found: Sequence[str] = ()) -> None:
         remove = f"`skillyard remove {name_in_shell(locked.name)}`"
-        some = ", ".join(map(shown_path, found[:_SHOWN]))
+        some = ", ".join(map(shown_path, found[:MAX_NAMED]))
         super().__init__(
             "not_found",
             what,
