@@ -108,8 +108,8 @@ def _ours(provider: str, url: str, limit: int) -> Callable[[int], object]:
     from skillyard.evals.models.providers import price
     from skillyard.evals.models.sdk import open_model
 
-    keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
-    model = open_model(provider, base_url=url, environment=keys)
+    os.environ |= {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+    model = open_model(provider, base_url=url)
     calls = Calls(
         model,
         Budget(10_000.0, 1_000_000),

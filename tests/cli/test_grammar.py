@@ -309,7 +309,7 @@ def test_earlier_spellings_of_eval_work_and_no_list_names_them(run: Run) -> None
 def test_an_effect_off_the_scale_is_wrong_use(run: Run) -> None:
     done = run("eval", "plan", "--effect", "4.1")
     assert done.code == 2
-    assert "no difference is larger than 4" in done.err
+    assert "effect must be 0 to 4" in done.err
     assert run("eval", "plan", "--effect", "4").code == 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput, SkillIoError
+from skillyard import SkillIoError
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.settings import Config, Models
 from tests.configuration import configure
@@ -83,12 +83,6 @@ def test_a_project_names_no_server_that_gets_the_key(tmp_path: Path) -> None:
         SkillIoError, match=r"skillyard\.toml:2: eval\.base_url is not read from the"
     ):
         read(tmp_path, '[eval]\nbase_url = "http://stranger.example"\n')
-
-
-def test_a_file_of_an_earlier_release_is_not_read_and_says_so(tmp_path: Path) -> None:
-    written(tmp_path, "config.yaml", "runs: 2\n")
-    with pytest.raises(InvalidInput, match=r"config\.yaml is not read any more: move it to \[eval"):
-        eval_config(str(tmp_path))
 
 
 @for_each(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import skillyard as sy
-from skillyard.evals.arms import parts, skill_arms
+from skillyard.evals.arms import scope_of, skill_arms, split_document
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
 from tests.tables import for_each
 
@@ -33,7 +33,8 @@ def test_the_summary_its_parts_and_its_size_are_the_documented_ones(
     parity(SUITE, case["id"], case.get("ambiguous", False))
     summary = sy.evals.extract_summary(case["input"])
     assert summary == case["summary"]
-    assert parts(case["input"]) == (case["description"], case["scope"])
+    document = split_document(case["input"])
+    assert (document.description, scope_of(document.body)) == (case["description"], case["scope"])
     sizes = skill_arms(case["input"], None).facts["conditions"]
     assert sizes.get("summary", {"raw_bytes": 0})["raw_bytes"] == case["bytes"]
 

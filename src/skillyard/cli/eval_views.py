@@ -129,8 +129,6 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
 
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
     """Yield the files of baselines."""
-    if not result.baselines:
-        yield line(f"no baselines in {result.folder}; `skillyard eval compare --save` keeps one")
     for path in result.baselines:
         yield line(Span(path, "name"))
 

@@ -33,8 +33,6 @@ from skillyard.engine.resources import (
 )
 from skillyard.engine.skill import Skill
 
-JOINT = "\n"
-"""The separator of description and scope (size-impact document)."""
 _LEVEL_TWO = re.compile(r" {0,3}##(?:[ \t](.*))?")
 _REFERENCE = re.compile(r"\[skill:[^\]\n]+\]")
 _BLANK_RUN = re.compile(r"\n{3,}")
@@ -51,13 +49,8 @@ def extract_summary(text: str) -> str | None:
     It is the frontmatter's ``description``, one line feed, and the first ``## Scope`` section
     without fenced code and without ``[skill:name]`` references. Raises nothing.
     """
-    return JOINT.join(filter(None, parts(text))) or None
-
-
-def parts(text: str) -> tuple[str, str]:
-    """Return the description and the scope of a SKILL.md text; either may be empty."""
     document = split_document(text)
-    return document.description, scope_of(document.body)
+    return "\n".join(filter(None, (document.description, scope_of(document.body)))) or None
 
 
 def scope_of(body: str) -> str:

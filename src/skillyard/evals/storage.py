@@ -48,7 +48,6 @@ ENTRY_BYTES = 16_777_216
 """Largest entry, and longest event, that is read. Answers of 64,000 tokens have 400,000 bytes."""
 RESULT_BYTES = 268_435_456
 """Largest results file that is read: 100,000 cases of 2.5 KB."""
-_FOLDER_HINT = "check the folder and its space; --output-dir names another one"
 _LOCKS = ".locks"
 """The folder of 256 files, each the lock of the keys that end in its two digits, and the lock of
 the budgets."""
@@ -165,12 +164,13 @@ class Entries:
 
 
 @contextmanager
-def _errors_of(doing: str, path: str, hint: str = _FOLDER_HINT) -> Iterator[None]:
+def _errors_of(doing: str, path: str) -> Iterator[None]:
     """Turn an OSError inside into a SkillIoError."""
     try:
         yield
     except OSError as error:
         message = f"cannot {doing}: {error.strerror}"
+        hint = "check the path, or name another (--output-dir, --results-dir, --out)"
         raise SkillIoError(message, path=path, hint=hint) from None
 
 
@@ -188,15 +188,10 @@ def _lock_between_processes(results: str, name: str) -> AbstractContextManager[o
 
 
 def write_file(
-    path: str,
-    data: bytes,
-    what: str,
-    *,
-    hint: str = _FOLDER_HINT,
-    write: Callable[[str, bytes], None] = atomic_write,
+    path: str, data: bytes, what: str, write: Callable[[str, bytes], None] = atomic_write
 ) -> None:
     """Write a file, and the folders above it. Raises SkillIoError, which calls it ``what``."""
-    with _errors_of(f"write the {what}", path, hint):
+    with _errors_of(f"write the {what}", path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         write(path, data)
 
@@ -293,7 +288,7 @@ def start_of_run(results: str, eval_type: str, run_id: str | None = None) -> dic
     path = os.path.join(results, EVENTS)
     records: list[dict[str, Any]] = []
     with (
-        _errors_of("read the events", path, "check the file"),
+        _errors_of("read the events", path),
         suppress(FileNotFoundError),
         open(path, "rb") as file,
     ):
@@ -319,15 +314,13 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     return path
 
 
-def write_envelope(
-    path: str, envelope: Mapping[str, Any], what: str, *, hint: str = _FOLDER_HINT
-) -> None:
+def write_envelope(path: str, envelope: Mapping[str, Any], what: str) -> None:
     """Write results to a file. Raises SkillIoError, which calls it ``what``.
 
     Half of a surrogate pair in a prompt is written as its escape.
     """
     text = json.dumps(envelope, indent=1, ensure_ascii=False) + "\n"
-    write_file(path, text.encode("utf-8", "backslashreplace"), what, hint=hint)
+    write_file(path, text.encode("utf-8", "backslashreplace"), what)
 
 
 def read_results(path: str) -> dict[str, Any]:
@@ -335,7 +328,7 @@ def read_results(path: str) -> dict[str, Any]:
 
     Raises SkillIoError, and InvalidInput with the path and what is wrong.
     """
-    with _errors_of("read the results", path, "check the path"):
+    with _errors_of("read the results", path):
         data, _ = read_regular(path, RESULT_BYTES, follow=True)
     try:
         envelope = json.loads(data)
@@ -370,7 +363,7 @@ def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[Latest
     run, are returned only where there are no whole ones. Results of a stand-in are returned only
     where there are no others, since they say nothing about a skill. Raises as the functions above.
     """
-    with _errors_of("list the results", folder, "check --results-dir"):
+    with _errors_of("list the results", folder):
         names = os.listdir(folder)
     for each in LAYERS if eval_type is None else (eval_type,):
         ranked = []
@@ -383,14 +376,10 @@ def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[Latest
         if not ranked:
             continue
         is_real, is_whole, age, path = max(ranked)
-        newer = sorted(other[2:] for other in ranked if other[0] and other[2] > age)
-        note = ""
+        newer, note = sum(other[0] and other[2] > age for other in ranked), ""
         if newer and is_real and is_whole:
-            note = (
-                f"{plural(len(newer), 'newer result')} of {each} passed over, the last of them"
-                f" {os.path.basename(newer[-1][1])}: a run that was stopped or limited does not"
-                " replace a whole one"
-            )
+            note = f"{plural(newer, 'newer result')} of {each} passed over: a run that was stopped"
+            note += " or limited does not replace a whole one"
         yield LatestResult(each, path, read_results(path), note)
 
 

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.arms import extract_summary, parts
+from skillyard.evals.arms import extract_summary, scope_of, split_document
 from tests.property.strategies import blocks, hostile_text, many
 from tests.tables import for_each
 
@@ -35,13 +35,14 @@ documents = st.one_of(
 @many
 @given(documents)
 def test_no_text_makes_it_raise_and_what_comes_back_is_joined_from_its_parts(text: str) -> None:
-    result = parts(text)
+    document = split_document(text)
+    result = document.description, scope_of(document.body)
     assert all(part == part.strip() for part in result)
     assert extract_summary(text) == ("\n".join(part for part in result if part) or None)
 
 
 def described(*block: str) -> str:
-    return parts("\n".join(["---", *block, "---", "body"]))[0]
+    return split_document("\n".join(["---", *block, "---", "body"])).description
 
 
 @for_each(
@@ -91,7 +92,7 @@ def test_a_description_is_recovered_where_the_block_is_no_yaml(
 
 def test_a_block_larger_than_a_catalog_takes_is_still_no_body() -> None:
     text = "---\ndescription: x\nnotes: " + "y" * 40_000 + "\n---\n## Scope\nz\n"
-    assert parts(text) == ("x", "z")
+    assert extract_summary(text) == "x\nz"
 
 
 @for_each(

@@ -130,14 +130,14 @@ def test_a_file_that_cannot_be_used_is_an_error(
     one(read_cases(path).errors, path, line, says)
 
 
-def test_nothing_that_a_file_says_is_dropped_silently(tmp_path: Path) -> None:
+def test_no_statement_is_dropped_silently(tmp_path: Path) -> None:
     entries = [
         {"prompt": "x", "assertions": [{"id": 1, "text": "t"}], "turns": 3},
-        {"prompt": "y", "assertions": [7], "turns": 3},
+        {"prompt": "y", "assertions": [7]},
     ]
     text = json.dumps({"skill_name": "letter", "harness": "h", "notes": "n", "evals": entries})
     path = written(tmp_path, "evals.json", text)
-    says = "not read: harness, turns, assertions"
+    says = "evals[1].assertions: what has no text is not read"
     one(read_cases(path).diagnostics, path, 1, says)
 
 

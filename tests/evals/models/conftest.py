@@ -15,7 +15,6 @@ from skillyard.evals.models.sdk import SdkModel, open_model
 from skillyard_testkit.fake_llm import FakeLlm
 
 KEY = "sk-test-4f9a2c7781d04e6b"
-KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-4.1-mini"}
 TIMEOUT_S = 20.0
 
@@ -36,6 +35,14 @@ class Provider:
         return ModelRequest(MODELS[self.name], "You help.", user, **more)  # type: ignore[arg-type]
 
 
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment of a user: keys, and no address."""
+    for provider in MODELS:
+        monkeypatch.delenv(f"{provider.upper()}_BASE_URL", raising=False)
+        monkeypatch.setenv(f"{provider.upper()}_API_KEY", KEY)
+
+
 @pytest.fixture
 def fake() -> Iterator[FakeLlm]:
     with FakeLlm() as running:
@@ -45,7 +52,7 @@ def fake() -> Iterator[FakeLlm]:
 def _open(fake: FakeLlm, name: str, closing: ExitStack, **more: Any) -> Provider:
     pytest.importorskip(name)
     url = fake.url if name == "anthropic" else fake.openai_url
-    model = open_model(name, **{"base_url": url, "environment": KEYS, **more})
+    model = open_model(name, **{"base_url": url, **more})
     closing.callback(model.close)
     return Provider(name, fake, model)
 

@@ -11,31 +11,32 @@ from skillyard import InvalidInput
 from skillyard.evals.models.calls import ModelFailed, ModelRequest, TokenUsage
 from skillyard.evals.models.sdk import PROVIDERS, as_model, open_model
 from skillyard_testkit.fake_llm import FakeLlm, faults
-from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S
+from tests.evals.models.conftest import KEY, TIMEOUT_S
 from tests.tables import for_each
 
 
 def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
     with pytest.raises(InvalidInput, match="known: anthropic, openai"):
-        open_model("nobody", environment=KEYS)
+        open_model("nobody")
 
 
 @for_each("name", PROVIDERS)
-def test_the_address_is_the_argument_else_the_environment_else_the_provider(name: str) -> None:
+def test_the_address_is_the_argument_else_the_environment_else_the_provider(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip(name)
-    variable = {f"{name.upper()}_BASE_URL": "http://127.0.0.1:2/v1"}
-    assert open_model(name, base_url="http://127.0.0.1:1", environment={**KEYS, **variable}).host \
-        == "http://127.0.0.1:1"  # fmt: skip
-    assert open_model(name, environment={**KEYS, **variable}).host == "http://127.0.0.1:2/v1"
-    assert open_model(name, environment=KEYS).host == f"api.{name}.com"
-    assert open_model(name, environment=KEYS).provider == name
+    assert open_model(name).host == f"api.{name}.com"
+    assert open_model(name).provider == name
+    monkeypatch.setenv(f"{name.upper()}_BASE_URL", "http://127.0.0.1:2/v1")
+    assert open_model(name).host == "http://127.0.0.1:2/v1"
+    assert open_model(name, base_url="http://127.0.0.1:1").host == "http://127.0.0.1:1"
 
 
 @for_each("name", PROVIDERS)
 def test_a_missing_library_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ModelFailed, match=r"pip install .*\[eval\]( @ [^']*)?'") as caught:
-        open_model(name, environment=KEYS)
+        open_model(name)
     assert (caught.value.kind, caught.value.permanent) == ("missing_library", True)
 
 

@@ -16,7 +16,7 @@ from skillyard.evals.models.providers import redacted
 from skillyard.evals.models.sdk import open_model
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import json_response, text_response
-from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.evals.models.conftest import KEY, TIMEOUT_S, Provider
 from tests.evals.models.test_calls import calls_of
 from tests.tables import for_each
 
@@ -100,24 +100,34 @@ def test_redaction(text: str, clean: str) -> None:
 
 @for_each("name", ["anthropic", "openai"])
 @for_each("value", [None, "", "  ", "\n"])
-def test_without_a_key_the_error_names_the_variable(name: str, value: str | None) -> None:
+def test_without_a_key_the_error_names_the_variable(
+    name: str, value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip(name)
     variable = f"{name.upper()}_API_KEY"
-    environment = {} if value is None else {variable: value}
+    monkeypatch.setenv(variable, value or "")
+    if value is None:
+        monkeypatch.delenv(variable)
     with pytest.raises(ModelFailed, match=f"{variable} is not set: export") as caught:
-        open_model(name, base_url="http://127.0.0.1:9", environment=environment)
+        open_model(name, base_url="http://127.0.0.1:9")
     assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
 
 
-@for_each("key", ["sk-a b", "sk-a\nb", "sk-ü", "sk-\x00"])
-def test_a_key_that_can_be_none_is_refused_and_not_repeated(key: str) -> None:
+@for_each("key", ["sk-a b", "sk-a\nb", "sk-ü", "sk-\x7f"])
+def test_a_key_that_can_be_none_is_refused_and_not_repeated(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(ModelFailed, match="holds characters that no key has") as caught:
-        open_model("openai", environment={"OPENAI_API_KEY": key})
+        open_model("openai")
     assert key not in str(caught.value)
 
 
-def test_blanks_around_a_key_are_taken_off(opened: Callable[..., Provider]) -> None:
-    provider = opened("openai", environment={"OPENAI_API_KEY": f" {KEY}\n"})
+def test_blanks_around_a_key_are_taken_off(
+    opened: Callable[..., Provider], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+    provider = opened("openai")
     provider.model.complete(provider.request(), TIMEOUT_S)
     assert provider.fake.log.calls[0].headers["authorization"] == f"Bearer {KEY}"
 
@@ -129,16 +139,15 @@ def test_blanks_around_a_key_are_taken_off(opened: Callable[..., Provider]) -> N
 )  # fmt: skip
 @for_each("through", ["argument", "environment"])
 def test_an_address_with_a_credential_or_none_is_refused_and_not_repeated(
-    address: str, through: str
+    address: str, through: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment = dict(KEYS)
     argument = None
     if through == "argument":
         argument = address
     else:
-        environment["OPENAI_BASE_URL"] = address
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(InvalidInput) as caught:
-        open_model("openai", base_url=argument, environment=environment)
+        open_model("openai", base_url=argument)
     assert KEY not in str(caught.value)
     expected = "OPENAI_BASE_URL" if through == "environment" else "the base URL"
     assert expected in str(caught.value)

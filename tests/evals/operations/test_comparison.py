@@ -198,7 +198,7 @@ def test_a_newer_part_of_a_run_is_passed_over_with_a_note(tmp_path: Path) -> Non
     write_results(results, envelope())
     write_results(results, envelope("r2", 0.1, timestamp="2027-01-01T00:00:00Z", limit=3))
     (note,) = save(results, baselines).notes
-    assert "effectiveness_r2.json" in note
+    assert "1 newer result of effectiveness" in note
     (result,) = compared_folders(results, baselines)
     assert result.path.endswith("effectiveness_r1.json")
     assert (result.refused, result.note) == ("", note)

@@ -235,7 +235,6 @@ def test_what_decided_is_open_and_the_rest_is_folded() -> None:
 def test_rates_and_what_is_picked_in_place_of_others_are_there() -> None:
     text = flat(page_of([making.activation()]).text())
     assert "0 % 0 % to 43 %" in text
-    assert "The router saw an index of 24 skills, 2,914 characters." in text
     assert "git-bisect unit-test-repair 4 of 9" in text.partition("Picked in place of others")[2]
     assert "1 of 10" not in text, "one request of ten is no confusion"
 

@@ -417,7 +417,7 @@ def _save(args: Namespace, console: Console) -> int:
 
 @command(
     "eval baseline",
-    value("action", "ACTION", "save or show", nargs="?", choices=("save", "show"), default="show"),
+    value("action", "ACTION", "save", choices=("save",)),
     _EVALS,
     _RESULTS,
     _BASELINES,
@@ -425,21 +425,14 @@ def _save(args: Namespace, console: Console) -> int:
     hidden=True,
 )
 def baseline(args: Namespace, console: Console) -> int:
-    """Save the latest results as baselines, or show the baselines.
+    """Save the latest results as baselines.
 
-    The spelling up to 0.1 of `skillyard eval compare --save`; without `save` it names the
-    baselines.
+    The spelling up to 0.1 of `skillyard eval compare --save`.
 
         skillyard eval baseline save
     """
     _require_extra()
-    from skillyard.cli.eval_views import baseline_blocks
-    from skillyard.evals.operations.eval_results import stored_baselines
-
-    if args.action == "save":
-        return _save(args, console)
-    console.show(stored_baselines(args.evals_dir, args.baselines_dir), baseline_blocks)
-    return 0
+    return _save(args, console)
 
 
 @command(

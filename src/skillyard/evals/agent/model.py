@@ -125,11 +125,6 @@ def _run(task: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         raise ModelFailed("server", what, charged=True) from None
 
 
-def workspace(skill: dict[str, Any] | None, files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return what an agent finds in its sandbox: a skill or none, and the files of the prompt."""
-    return {"skill": skill, "files": encoded(files)}
-
-
 def encoded(files: Sequence[InputFile]) -> list[list[str]]:
     """Return files as JSON, in pairs of a path and its content."""
     return [[file.name, b64encode(file.data).decode()] for file in files]

@@ -6,8 +6,8 @@ document. They do not say whether a router should pick the skill.
 
 JSON is the ``evals.json`` of skill-creator, ``{"skill_name", "evals": [{"id", "prompt",
 "expected_output", "files", "expectations"}]}``, and trigger sets, ``[{"query",
-"should_trigger"}]``. An entry that cannot be used is left out with a warning, and so is a field
-that is not read.
+"should_trigger"}]``. An entry that cannot be used is left out with a warning; fields of other tools
+are not looked at.
 
 JSONL has the requests of a whole library for activation (L3), one a line. The prompts of the other
 files are *about* one skill there: only whether it is picked counts.
@@ -63,8 +63,6 @@ _STATEMENTS = ("assertions", "expectations")
 _JSON_FIELDS = (
     "id", "prompt", "query", "expected_output", *_STATEMENTS, "files", "should_trigger",
 )  # fmt: skip
-_DESCRIPTIVE = ("name", "category", "description", "notes", "note", "tags", "reason", "version")
-"""Fields of JSON that describe an entry or a file and change nothing in a run."""
 _FILE_HINT = "name files beside the cases or inside the skill's folder, or correct the path"
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
@@ -282,16 +280,12 @@ def read_json_cases(
     if named not in ("", skill.name):
         what = f"skill_name is {quote(named)}, and {skill.name} is evaluated"
         notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
-    unread = dict.fromkeys(each for each in top if each not in (_LIST, "skill_name", *_DESCRIPTIVE))
     place = (_LIST,) if isinstance(root.value, dict) else ()
     read = (
-        _json_prompt(root.at(*place, number), number, skill, notes, unread)
+        _json_prompt(root.at(*place, number), number, skill, notes)
         for number in range(len(entries))
     )
     prompts = tuple(each for each in read if each is not None)
-    if unread:
-        hint = "write what matters as assertions, or as checks in a case file of skillyard"
-        notes.warning("eval_unread_fields", 1, f"not read: {', '.join(unread)}", hint)
     if prompts:
         yield SkillCases(skill.name, prompts, path=file.path, line=1)
 
@@ -300,13 +294,11 @@ def _is_request(item: Any) -> bool:
     return isinstance(item, dict) and not item.keys().isdisjoint(("prompt", "query"))
 
 
-def _json_prompt(
-    entry: Located, number: int, skill: Skill, notes: Notes, unread: dict[str, None]
-) -> SkillPrompt | None:
+def _json_prompt(entry: Located, number: int, skill: Skill, notes: Notes) -> SkillPrompt | None:
     """Return the prompt of an entry; None, and a warning, where it cannot be used."""
     own = Notes(notes.path)
     item = entry.value
-    fields = _json_fields(item, unread) if isinstance(item, dict) else item
+    fields = _json_fields(entry, notes) if isinstance(item, dict) else item
     prompt = checked(SkillPrompt, entry._replace(value=fields), own)
     if prompt is not None:
         check_prompt(prompt.prompt, [skill.name], 1, own)
@@ -319,16 +311,17 @@ def _json_prompt(
     return replace(prompt, id=str(prompt.id) or str(number + 1), is_answered=is_answered, line=1)
 
 
-def _json_fields(item: dict[str, Any], unread: dict[str, None]) -> dict[str, Any]:
+def _json_fields(entry: Located, notes: Notes) -> dict[str, Any]:
     """Return the fields of an entry that are read; statements are texts, or objects with a text."""
+    item = entry.value
     fields = {name: item[name] for name in _JSON_FIELDS if item.get(name) is not None}
     for name in _STATEMENTS & fields.keys():
         items = fields[name] if isinstance(fields[name], list) else [fields[name]]
         texts = [each.get("text") if isinstance(each, dict) else each for each in items]
         fields[name] = [text for text in texts if isinstance(text, str)]
         if len(fields[name]) < len(texts):
-            unread[name] = None
-    unread.update(dict.fromkeys(n for n in item if n not in (*_JSON_FIELDS, *_DESCRIPTIVE)))
+            message = f"{name_of(entry)}.{name}: what has no text is not read"
+            notes.warning("eval_unread_fields", 1, message, "write what matters as texts")
     return fields
 
 

@@ -25,6 +25,7 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
+from skillyard.evals.report.views import activation_view
 from skillyard.evals.statistics.changes import Measure, values_by_case
 from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.verdicts import OVERALL, rounded
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
     from skillyard.evals.cases.reading import CasePlaces
     from skillyard.evals.layers.session import ModelSession
-    from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import Regression, RunSettings
 
 DESCRIPTION_CHARS = 120
@@ -101,11 +101,7 @@ class ActivationLayer:
             yield Measure(entity, "tpr", "lower", tpr, limits.tpr_drop, least)
             yield Measure(entity, "fpr", "higher", fpr, limits.fpr_increase, least)
 
-    def view(self, envelope: Mapping[str, object]) -> LayerView:
-        """Return the rates, as they are shown."""
-        from skillyard.evals.report.views import activation_view
-
-        return activation_view(envelope)
+    view = staticmethod(activation_view)
 
 
 class ActivationRunner:

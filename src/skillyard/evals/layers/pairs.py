@@ -36,12 +36,12 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.models.calls import ModelRequest
+from skillyard.evals.report.views import pair_layer_view
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage import SHARED, digest_of, text_digest
 
 if TYPE_CHECKING:
-    from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import Regression, RunSettings
     from skillyard.evals.statistics.changes import Measure, Values
 
@@ -137,11 +137,7 @@ class PairLayer:
         for (entity, comparison), of_entity in sorted(values.items()):
             yield Measure(entity, comparison, "lower", of_entity, *self.limits(rules))
 
-    def view(self, envelope: Mapping[str, object]) -> LayerView:
-        """Return the verdicts and comparisons, as they are shown."""
-        from skillyard.evals.report.views import pair_layer_view
-
-        return pair_layer_view(envelope)
+    view = staticmethod(pair_layer_view)
 
 
 def _arms(
@@ -279,7 +275,7 @@ class PairRunner:
                 temperature=settings.temperature,
             )
         else:
-            from skillyard.evals.agent.model import TOKENS, workspace
+            from skillyard.evals.agent.model import TOKENS, encoded
 
             request = ModelRequest(
                 model=settings.model,
@@ -287,7 +283,7 @@ class PairRunner:
                 user=unit.case.prompt,
                 max_tokens=TOKENS,
                 temperature=None,
-                workspace=workspace(unit.offered[condition], unit.case.files),
+                workspace={"skill": unit.offered[condition], "files": encoded(unit.case.files)},
             )
         folder = SHARED if condition == BASELINE else unit.skill
         return self._session.generate(folder, request, run)

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.text import name_few
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.settings import RunSettings
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 Unit = TypeVar("Unit")
 LOOKS = 3
 """Of a run with ``--until-decided`` (:func:`skillyard.evals.layers.run.execute`)."""
-_SHOWN = 3
-"""Reasons that are named why no case can be used."""
 
 CaseResult = dict[str, Any]
 """The result of one case in one run, as it stands in the results file. Every layer has the fields
@@ -122,8 +121,7 @@ def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
     where = "the skills' folders" if places.in_skills else paths
     if data.diagnostics:
         reasons = list(dict.fromkeys(map(_fault, data.diagnostics)))
-        more = f" (and {len(reasons) - _SHOWN} more)" if len(reasons) > _SHOWN else ""
-        raise InvalidInput(f"no case in {where} can be used: {'; '.join(reasons[:_SHOWN])}{more}")
+        raise InvalidInput(f"no case in {where} can be used: {name_few(reasons)}")
     raise InvalidInput(
         f"there are no cases in {where}; `skillyard eval init NAME` writes the first ones"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
@@ -25,9 +25,7 @@ ADDRESSES = {"anthropic": "https://api.anthropic.com", "openai": "https://api.op
 """The providers' own."""
 
 
-def address_of(
-    provider: str, base_url: str | None = None, environment: Mapping[str, str] = os.environ
-) -> str:
+def address_of(provider: str, base_url: str | None = None) -> str:
     """Return the base URL: the one given, else the environment's, else the provider's.
 
     Raises InvalidInput for an invalid one. The message omits it, for it may contain a key.
@@ -35,7 +33,7 @@ def address_of(
     if provider not in ADDRESSES:
         raise InvalidInput(f"no provider {provider!r}; known: {', '.join(sorted(ADDRESSES))}")
     variable = f"{provider.upper()}_BASE_URL"  # ANTHROPIC_BASE_URL or OPENAI_BASE_URL
-    address = base_url or environment.get(variable, "").strip() or ADDRESSES[provider]
+    address = base_url or os.environ.get(variable, "").strip() or ADDRESSES[provider]
     try:
         return checked_address(address)
     except InvalidInput as error:
@@ -58,10 +56,10 @@ def checked_address(address: str) -> str:
     return address
 
 
-def key_of(provider: str, environment: Mapping[str, str]) -> str:
+def key_of(provider: str) -> str:
     """Return the key from the environment. Raises ModelFailed where it is missing or invalid."""
     name = f"{provider.upper()}_API_KEY"  # ANTHROPIC_API_KEY or OPENAI_API_KEY
-    key = environment.get(name, "").strip()
+    key = os.environ.get(name, "").strip()
     if key and key.isascii() and key.isprintable() and " " not in key:
         return key
     why = "holds characters that no key has, blanks or line breaks perhaps"

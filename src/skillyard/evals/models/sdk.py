@@ -7,7 +7,6 @@ any size; and they follow redirects with the key in a header.
 
 from __future__ import annotations
 
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -232,12 +231,7 @@ class OpenAIModel(SdkModel):
 PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 
 
-def open_model(
-    provider: str,
-    *,
-    base_url: str | None = None,
-    environment: Mapping[str, str] = os.environ,
-) -> SdkModel:
+def open_model(provider: str, *, base_url: str | None = None) -> SdkModel:
     """Return a provider's models: ``anthropic``, or ``openai`` for every server of that protocol.
 
     The key is read only from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY``. The address is
@@ -247,8 +241,8 @@ def open_model(
     Raises InvalidInput for an unknown provider and an invalid address, and ModelFailed
     (``missing_key``, ``missing_library``).
     """
-    address = address_of(provider, base_url, environment)
-    key = key_of(provider, environment)
+    address = address_of(provider, base_url)
+    key = key_of(provider)
     model_class = PROVIDERS[provider]
     client_class = getattr(_library(provider), model_class.client_class)
     client = client_class(

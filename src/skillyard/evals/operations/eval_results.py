@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import write_output
-from skillyard.base.text import plural, shorten
-from skillyard.evals.layers.registry import LAYERS
+from skillyard.base.text import name_few, plural, shorten
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.settings import Regression
@@ -50,8 +49,6 @@ REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml"}
 _SAME = ("provider", "host", "model", "judge_model", "router", "orders")
 """Results that differ in one of these answer different questions. A skill's own text may differ:
 that is what is compared; and so may the cases, which are compared one by one."""
-_NAMED = 5
-"""Cases that a sentence names."""
 Envelope = Mapping[str, Any]
 
 
@@ -252,8 +249,7 @@ def _unpaired(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str,
     alone = [each[key] for each in (before, after) for key in each if key not in both]
     if not alone:
         return "", False
-    more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
-    note = f"{plural(len(alone), 'case')} of one run only: {', '.join(alone[:_NAMED])}{more}."
+    note = f"{plural(len(alone), 'case')} of one run only: {name_few(alone)}."
     return note, any(2 * len(both) < len(each) for each in (before, after))
 
 
@@ -280,7 +276,7 @@ def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 class EvalBaselines(NamedTuple):
-    """The baselines that were saved, or those of a folder."""
+    """The baselines that were saved in a folder."""
 
     folder: str
     baselines: tuple[str, ...]
@@ -319,15 +315,8 @@ def save_baselines(
         raise InvalidInput(f"no results of {eval_type or 'any type'} in {where}")
     paths = tuple(_baseline_path(folder, each.eval_type) for each in latest)
     for path, each in zip(paths, latest, strict=True):
-        write_envelope(path, each.envelope, "baseline", hint="check --baselines-dir")
+        write_envelope(path, each.envelope, "baseline")
     return EvalBaselines(folder, paths, tuple(each.note for each in latest if each.note))
-
-
-def stored_baselines(evals_dir: str, baselines: str | None = None) -> EvalBaselines:
-    """Return the baselines of a folder, in the order of the layers."""
-    folder = baselines or eval_config(evals_dir).paths.baselines
-    places = (_baseline_path(folder, each) for each in LAYERS)
-    return EvalBaselines(folder, tuple(path for path in places if os.path.lexists(path)))
 
 
 class ReportSource(NamedTuple):
@@ -414,4 +403,4 @@ def cases_page(path: str) -> str:
 
 def _write(path: str, text: str) -> None:
     data = text.encode("utf-8", "backslashreplace")
-    write_file(path, data, "report", hint="--out names another file", write=write_output)
+    write_file(path, data, "report", write_output)

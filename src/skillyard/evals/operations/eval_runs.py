@@ -6,17 +6,17 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from skillyard.base.configuration import CONFIG_FILE, read_section
+from skillyard.base.configuration import read_section
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.base.text import clean_line, plural, shorten
+from skillyard.base.text import clean_line, name_few, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.reading import CasePlaces, Dataset
 from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
@@ -39,7 +39,6 @@ from skillyard.evals.settings import MODEL, Config, EvalOptions, RunSettings
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.storage import START, Entries, Events, start_of_run
 
-_FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
 _CHANGEABLE = {"max_cost", "max_calls", "concurrency", "base_url", "timeout_s"}
@@ -47,8 +46,6 @@ _CHANGEABLE = {"max_cost", "max_calls", "concurrency", "base_url", "timeout_s"}
 _OF_MODELS = ("model", "provider", *_CHANGEABLE)
 """Settings that a scorer as the router does not use; below, those that a model does not."""
 _OF_SCORERS = ("top_k", "min_score")
-_NAMED = 12
-"""Skills that a message names."""
 
 
 def eval_plan(
@@ -116,7 +113,8 @@ def read_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> Datas
 def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], None]) -> None:
     """Say what the prompts can show. Raises InvalidInput where they can decide nothing."""
     for message in sorted({message for _, message in planned.messages}):
-        warn(f"{_first([skill for skill, each in planned.messages if each == message])}: {message}")
+        skills = [skill for skill, each in planned.messages if each == message]
+        warn(f"{name_few(skills)}: {message}")
     undecidable = [each for each in planned.verdicts if not each.can_decide]
     if not undecidable or not planned.pays or options.anyway:
         return
@@ -127,15 +125,9 @@ def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], 
     kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
     raise InvalidInput(
         "nothing is paid for, since the prompts are too few for a verdict on"
-        f" {_first([each.skill for each in undecidable])};"
+        f" {name_few([each.skill for each in undecidable])};"
         f" write {plural(missing, 'more prompt')}{kind}, or give --anyway"
     )
-
-
-def _first(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    left = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
 
 
 class _ReadyRun(NamedTuple):
@@ -329,10 +321,6 @@ def _check_checks(work: LayerWork, options: EvalOptions, warn: Callable[[str], N
 
 def eval_config(evals_dir: str) -> Config:
     """Return the section ``[eval]`` for an evaluations folder. Raises SkillyardError."""
-    former = os.path.join(evals_dir, _FORMER)
-    if os.path.lexists(former):
-        where = os.path.join(evals_dir, CONFIG_FILE)
-        raise InvalidInput(f"{former} is not read any more: move it to [eval] in {where}")
     return read_section("eval", Config, evals_dir).below(evals_dir)
 
 

@@ -103,12 +103,7 @@ def build_report(
         about = f"This is about {', '.join(fake)}. " if len(fake) < len(runs) else ""
         banners.insert(0, Banner(_FAKE, [f"{about}{_FAKE_TEXT}"], is_fake=True))
     in_order = sorted(map(Json, changes), key=lambda each: each.text("status") != "regression")
-    return Report(
-        tuple(banners),
-        tuple(in_order),
-        _changed(in_order),
-        parts,
-    )
+    return Report(tuple(banners), tuple(in_order), _changed(in_order), parts)
 
 
 def _place(run: Results) -> tuple[bool, str, str, str]:

@@ -234,7 +234,7 @@ def activation_view(envelope: Mapping[str, object]) -> LayerView:
     columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not", "Next")
     rates = tuple((name, *_rates(each), _change_of_words(each)) for name, each in skills.items())
     return LayerView(
-        ReportTable("How often each skill fires", columns, rates, _size_of_index(run), (0.0, 1.0)),
+        ReportTable("How often each skill fires", columns, rates, scale=(0.0, 1.0)),
         tuple(filter(None, (_fired_sentence(overall), _measures(overall)))),
         (_confused(run.rows("artifacts", "confusion")),),
     )
@@ -278,17 +278,6 @@ def _measures(overall: Json) -> str:
     figures["exact sets"] = percent(overall.number("exact_set_rate"))
     known = [f"{name} {figure}" for name, figure in figures.items() if figure != UNKNOWN]
     return f"{first_upper(', '.join(known))}." if known else ""
-
-
-def _size_of_index(run: Json) -> str:
-    """Return the size of the index."""
-    index = run.at("artifacts", "index")
-    listed, characters, tokens = map(index.number, ("skills", "characters", "input_tokens"))
-    if listed is None:
-        return ""
-    size = f"{many(listed, 'skill')}" + (f", {whole(characters)} characters" if characters else "")
-    size += f", {whole(tokens)} input tokens by the provider’s count" if tokens else ""
-    return f"The router saw an index of {size}."
 
 
 def _confused(confusion: Sequence[Json]) -> ReportTable:

@@ -290,10 +290,7 @@ def prompts_needed(effect: float, *, skills: int = 1) -> PromptPlan:
     Raises InvalidInput for figures that no run can have.
     """
     if not (0 <= effect <= LARGEST and 1 <= skills <= _MAX_SKILLS):
-        raise InvalidInput(
-            f"effect must be 0 to {LARGEST:g} (on a scale of 1 to 5 no difference is larger than"
-            f" {LARGEST:g}), and skills 1 to {_MAX_SKILLS:,}"
-        )
+        raise InvalidInput(f"effect must be 0 to {LARGEST:g}, and skills 1 to {_MAX_SKILLS:,}")
     chance = FALSE_STATEMENTS / skills
     return PromptPlan(
         effect,

@@ -245,10 +245,7 @@ class ArmComparison:
 
 
 def compare_arms(
-    pairs: Sequence[JudgedPair],
-    values: Sequence[float],
-    *,
-    margin: float = MARGIN,
+    pairs: Sequence[JudgedPair], values: Sequence[float], margin: float
 ) -> ArmComparison:
     """Return the comparison of two arms, of at least one pair, all of the same arms.
 
@@ -363,7 +360,7 @@ def analyse_pairs(
     pairs = {name: _by_comparison(judged_pairs(each)) for name, each in by_skill.items()}
     compared = {
         skill: {
-            name: compare_arms(each, tuple(prompt_means(each).values()), margin=margin)
+            name: compare_arms(each, tuple(prompt_means(each).values()), margin)
             for name, each in of_skill.items()
         }
         for skill, of_skill in pairs.items()
@@ -405,7 +402,7 @@ def _pool(skills: Sequence[_Group], margin: float) -> _Group:
         name: compare_arms(
             each,
             [group.comparisons[name].mean for group in skills if name in group.comparisons],
-            margin=margin,
+            margin,
         )
         for name, each in pairs.items()
     }
