@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -203,3 +204,26 @@ def test_an_unchanged_library_is_not_walked_again(
     count = len(open_catalog(str(root)))
     monkeypatch.setattr(LibrarySpec, "scan", lambda spec: pytest.fail("the library was walked"))
     assert len(open_catalog(str(root))) == count
+
+
+def test_a_folder_that_becomes_the_first_leaves_nothing_of_the_others_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other roots have other numbers then, by which their documents are stored."""
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    write_tree(tmp_path / "home/.claude/skills", TREE)
+    before = [skill.path for skill in open_catalog(scopes=["project", "user"]).library.skills]
+    assert before
+    for name in ("a", "new"):
+        write_tree(project / f".claude/skills/{name}", {"SKILL.md": document(name, "Is new.")})
+        skills = open_catalog(scopes=["project", "user"]).library.skills
+        assert all(os.path.isfile(skill.path) for skill in skills)
+        assert {skill.name for skill in skills} >= {name, "b", "single"}
+    shutil.rmtree(project / ".claude")
+    assert [
+        skill.path for skill in open_catalog(scopes=["project", "user"]).library.skills
+    ] == before

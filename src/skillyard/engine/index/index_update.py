@@ -247,7 +247,7 @@ class _IndexUpdate:
         A long run commits several times, so that little work is lost when it is interrupted.
         """
         candidates = self.scan.candidates
-        self._remove_missing({candidate.path for candidate in candidates})
+        self._remove_outdated({each.path: candidate_key(each) for each in candidates})
         now = time.time_ns()
         uncommitted = 0
         due = MIN_COMMIT_FILES
@@ -300,10 +300,17 @@ class _IndexUpdate:
         before = self.before.get(path)
         (self.added if before is None or before.facts is None else self.changed).add(path)
 
-    def _remove_missing(self, paths: set[str]) -> None:
-        for path, file in self.before.items():
-            if path not in paths:
-                self.removed += self.writer.delete(candidate_key(file.candidate))
+    def _remove_outdated(self, keys: Mapping[str, str]) -> None:
+        """Delete the documents of files that are gone, or whose root has another number now.
+
+        The latter are read as new ones: their old key may be that of another file by now.
+        """
+        for path, file in [*self.before.items()]:
+            key = candidate_key(file.candidate)
+            if keys.get(path) != key:
+                deleted = self.writer.delete(key)
+                self.removed += 0 if path in keys else deleted
+                del self.before[path]
 
     def _resolve_names(self) -> tuple[dict[str, FileState], list[Skill], Collisions]:
         """Decide name collisions, and rewrite the documents whose visibility changes by it.

@@ -67,7 +67,10 @@ class Library:
         try:
             return self._decode(self.searcher.record(ordinal))
         except (ValueError, TypeError, LookupError):
-            raise IndexDamaged("a record cannot be read", path=self.searcher.folder) from None
+            hint = "skillyard index build makes it anew"
+            raise IndexDamaged(
+                "a record cannot be read", path=self.searcher.folder, hint=hint
+            ) from None
 
     def adopt(self, skills: Iterable[Skill]) -> None:
         """Return these skills from now on, where none of the same file was returned before."""
