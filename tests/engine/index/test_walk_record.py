@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from skillyard.engine.discovery.layout import Root, Scan
 from skillyard.engine.discovery.walk import scan
 from skillyard.engine.index import library_spec
 from skillyard.engine.index.library_spec import encode_walk, is_unchanged, scan_fingerprint
+from skillyard.engine.ranking.hybrid import HYBRID
+from skillyard.engine.skill import Skill
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.tables import for_each
@@ -216,14 +218,17 @@ def test_a_folder_that_becomes_the_first_leaves_nothing_of_the_others_behind(
     project.mkdir()
     monkeypatch.chdir(project)
     write_tree(tmp_path / "home/.claude/skills", TREE)
-    before = [skill.path for skill in open_catalog(scopes=["project", "user"]).library.skills]
+    before = [skill.path for skill in _ranked_skills()]
     assert before
     for name in ("a", "new"):
         write_tree(project / f".claude/skills/{name}", {"SKILL.md": document(name, "Is new.")})
-        skills = open_catalog(scopes=["project", "user"]).library.skills
+        skills = _ranked_skills()
         assert all(os.path.isfile(skill.path) for skill in skills)
         assert {skill.name for skill in skills} >= {name, "b", "single"}
     shutil.rmtree(project / ".claude")
-    assert [
-        skill.path for skill in open_catalog(scopes=["project", "user"]).library.skills
-    ] == before
+    assert [skill.path for skill in _ranked_skills()] == before
+
+
+def _ranked_skills() -> Sequence[Skill]:
+    """Return the skills that a choice without roots is made from."""
+    return HYBRID.bind(open_catalog(scopes=["project", "user"])).skills

@@ -176,7 +176,11 @@ def test_a_case_is_opened_by_keys_and_shows_both_texts(
     show(window, pages["report.cases"])
     shown = "return [...document.querySelectorAll('pre.answer')].filter(p => p.checkVisibility())"
     assert window.run(f"{shown}.length") == 0
-    window.run("[...document.querySelectorAll('details.case > summary')].at(-8).focus()")
+    window.run(
+        "[...document.querySelectorAll('details.case')]"
+        ".find(one => one.querySelectorAll('pre.answer').length === 2)"
+        ".querySelector('summary').focus()"
+    )
     window.press("Enter")
     window.until(f"{shown}.length === 2")
     left, right = window.run(f"{shown}.map(p => p.getBoundingClientRect().toJSON())")
