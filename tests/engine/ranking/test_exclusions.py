@@ -66,3 +66,23 @@ def test_why_says_that_the_request_excludes_it(capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "The request excludes spreadsheet-formulas, so it has no rank." in out
     assert "-10  forbidden  the request excludes it by name" in out
+
+
+@for_each(
+    "request_text",
+    [
+        "deploy my app, but not to Vercel",
+        "ship my app anywhere except Vercel",
+        "extract the text of scan.pdf without using the pdf skill",
+        "do not use the pdf skill; just read report.pdf",
+        "anything but xlsx: make a table of these numbers",
+    ],
+)
+def test_a_product_or_a_skill_that_is_forbidden_in_words_is_not_chosen(request_text: str) -> None:
+    described = {
+        "deploy-to-vercel": "Deploys apps to Vercel. Use to deploy or ship an app.",
+        "pdf": "Reads PDF files: extracts text from a pdf, report or scan.",
+        "xlsx": "Makes Excel tables (xlsx) of numbers.",
+    }
+    skills = [sy.Skill(name, text, f"# {name}\n\n{text}") for name, text in described.items()]
+    assert not sy.select(sy.Catalog.from_skills(skills), request_text).selected

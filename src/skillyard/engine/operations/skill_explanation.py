@@ -165,7 +165,11 @@ def why_skill(
     skill = catalog.get(name)
     resolved, scored = score_query(catalog, query, scorer)
     pairs = eligible(catalog, query, zeros=False, scored=scored)
-    ours = next((pair for pair in pairs if pair[0] is skill), None)
+    same = (
+        pair for pair in pairs if pair[0] is skill or (skill.path and pair[0].path == skill.path)
+    )
+    ours = next(same, None)  # an index may load a skill by its slug once more
+    skill = skill if ours is None else ours[0]
     ranked = ours is not None
     ours = ours or (skill, _score(scored, skill))
     # A skill that is left out is compared from the place that its score would give it.

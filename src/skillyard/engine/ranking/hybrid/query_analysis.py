@@ -153,6 +153,8 @@ class AnalysedQuery(NamedTuple):
     """The terms of what it excludes; empty for most requests."""
     not_excluded: frozenset[str] = frozenset()
     """The terms of the rest, where something is excluded."""
+    excluded_names: frozenset[str] = frozenset()
+    """Terms of probable names that it forbids ("anywhere but on Vercel"), and says nowhere else."""
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
     mentions: Mentions = Mentions()
@@ -242,6 +244,7 @@ def analyse_query(
         query.text if text == whole and not lines_aside else text,
         _all_terms(without, language),
         _all_terms(rest, language) if without else frozenset(),
+        _name_terms(whole) - frozenset(STANDARD.terms(text)) if without else frozenset(),
         reading.language == ENGLISH,
         mentions,
         lines_aside,

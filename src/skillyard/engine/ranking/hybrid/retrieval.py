@@ -35,7 +35,7 @@ from skillyard.engine.ranking.hybrid.fusion import (
     fuse_totals,
     top_by_points,
 )
-from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
+from skillyard.engine.ranking.hybrid.query_analysis import SKILL, AnalysedQuery
 from skillyard.engine.ranking.query import Query, called_words, invokes
 
 if TYPE_CHECKING:
@@ -169,12 +169,18 @@ def _named_ordinals(
 def _forbidden_ordinals(analysed: AnalysedQuery, library: Library) -> dict[int, str]:
     """Return why each skill that the request does not want has no score.
 
-    Its name is in what the request excludes, and not all in the rest; or the request speaks about
-    it.
+    Its name is in what the request excludes, and not all in the rest, which may hold it as another
+    word ("without the pdf skill, read report.pdf"); or the request forbids a product of its name,
+    or speaks about it.
     """
     subjects = ordinals_with(analysed.mentions.subjects, library.searcher)
     reasons = dict.fromkeys(subjects, SUBJECT)
-    terms = sorted(analysed.excluded - analysed.not_excluded)
+    products = [NAME_TERM + term for term in sorted(analysed.excluded_names)]
+    reasons.update(dict.fromkeys(ordinals_with(products, library.searcher), EXCLUDED))
+    elsewhere = analysed.not_excluded
+    if SKILL in analysed.excluded and SKILL not in elsewhere:
+        elsewhere = frozenset()
+    terms = sorted(analysed.excluded - elsewhere)
     names = [(NAME_TERM + term, 1.0) for term in terms]
     for ordinal, _ in library.searcher.lexical(names, UNLIMITED) if names else ():
         if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name)):
