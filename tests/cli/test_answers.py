@@ -213,19 +213,6 @@ def test_equal_scores_say_what_decided(run: Run, skills: Path) -> None:
     assert "name, path" in shown["ahead"][0]["because"]
 
 
-def test_why_says_the_same_of_a_skill_by_its_folder_as_by_its_name(run: Run, skills: Path) -> None:
-    bread = "---\nname: sour-bread\ndescription: Bake sour bread.\n---\nKnead.\n"
-    write(skills, {"bakery/SKILL.md": bread})
-    other = "---\nname: other-{0}\ndescription: Does thing {0}.\n---\nDo it.\n"
-    write(skills, {f"other-{at}/SKILL.md": other.format(at) for at in range(70)})  # enough to index
-    shown = [
-        run("why", name, "bake sour bread", "--root", "skills", "--json").json
-        for name in ("sour-bread", "bakery")
-    ]
-    assert shown[0] == shown[1]
-    assert shown[0]["rank"] == 1
-
-
 def test_a_menu_asks_the_user_without_markup(run: Run, skills: Path) -> None:
     words = ("commit that broke the build", "--root", "skills", "--scorer", "overlap")
     shown = run("select", *words, "--json").json
