@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import Figure, Options, versions_of
 from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, judge_trust
-from skillyard.evals.judgement.verdicts import TIE
+from skillyard.evals.judgement.verdicts import TIE, slots_won
 from skillyard.evals.statistics.changes import REGRESSION, Measure, changes_of_measures
 from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
@@ -30,7 +30,6 @@ from skillyard.evals.statistics.verdicts import (
     ArmComparison,
     judged_pairs,
     share_chances,
-    slots_won,
 )
 
 SUMMARY = "false and missed statements of verdicts, gates, plans and judges, in simulated runs"

@@ -28,8 +28,8 @@ from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.fusion import top_by_points
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.engine.ranking.query import Query
-from training.calibrate import HERE, library_of
-from training.requests import held_out, read_rows
+from training.calibrate import library_of
+from training.requests import HERE, held_out, read_rows
 
 CANDIDATES = 60
 STRENGTH = 0.05
