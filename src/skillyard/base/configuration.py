@@ -23,8 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import read_regular
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import read_regular, sha256
 
 if TYPE_CHECKING:
     from skillyard.base.strict_toml import TomlFile

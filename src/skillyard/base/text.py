@@ -168,7 +168,7 @@ def folder_name(name: str) -> str:
     plain = re.sub("[^a-z0-9._]+", "-", name.lower()).strip(".-")[:255]
     if plain or name.isascii():
         return plain or UNNAMED
-    from skillyard.base.io.sha256 import sha256
+    from skillyard.base.io.files import sha256
 
     return f"{UNNAMED}-{sha256(name.encode('utf-8', 'surrogatepass')).hex()[:8]}"
 

@@ -12,9 +12,8 @@ import os
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, ResourceRefused, SkillIoError
-from skillyard.base.io.files import read_regular
+from skillyard.base.io.files import read_regular, sha256
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.discovery.layout import OWN_FOLDERS
 from skillyard.engine.skill import Skill

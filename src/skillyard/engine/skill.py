@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from skillyard.base.arguments import Conversion, Texts, set_field, text_items
 from skillyard.base.errors import InvalidInput
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.text import normalised_name
 
 CONVENTION_TAG = "convention"

@@ -26,9 +26,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.files import append, atomic_write, open_to_append, read_regular
+from skillyard.base.io.files import append, atomic_write, open_to_append, read_regular, sha256
 from skillyard.base.io.locks import Closeable, file_lock
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
 

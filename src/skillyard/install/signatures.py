@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.extras import install_command
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.resources import read_file

@@ -14,9 +14,8 @@ from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import is_executable
+from skillyard.base.io.files import is_executable, sha256
 from skillyard.base.io.folders import Folder, entry_is_link, open_real_folder
-from skillyard.base.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Set

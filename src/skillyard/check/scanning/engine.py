@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, groupby, islice
 from typing import NamedTuple
 
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.check.scanning import hidden

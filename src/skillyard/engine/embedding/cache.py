@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from skillyard.base.errors import EmbedderFailed, InvalidInput
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.engine.embedding.protocol import Embedder, embed_checked, unit_bytes
 
 Progress = Callable[[int, int], object]

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidFrontmatter, SkillIoError
-from skillyard.base.io.sha256 import sha256 as digest
+from skillyard.base.io.files import sha256 as digest
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 
 _BOM = "\ufeff"

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import ancestors, open_to_read, place_stamp
-from skillyard.base.io.sha256 import new_sha256
+from skillyard.base.io.files import ancestors, new_sha256, open_to_read, place_stamp
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.catalog.roots import LibrarySpec, real_root

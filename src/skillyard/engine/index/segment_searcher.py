@@ -15,7 +15,7 @@ from typing import Any
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
-from skillyard.base.io.sha256 import new_sha256
+from skillyard.base.io.files import new_sha256
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.manifest import (
     NAME,

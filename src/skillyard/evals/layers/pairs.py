@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Skill
 from skillyard.evals.arms import Arms, document_of, old_document, skill_arms, split_document

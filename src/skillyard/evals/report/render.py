@@ -21,7 +21,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.evals.report import values
 from skillyard.evals.report.report import PROOF, Report
 from skillyard.evals.report.values import (

@@ -19,7 +19,7 @@ from skillyard.base.errors import (
     SkillError,
     SkillyardError,
 )
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.text import clean_line, escape_frame, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.operations.skill_explanation import WhyResult, why_skill

@@ -9,7 +9,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.logs import Decision, LoggedMatch, LoggedPolicy, LoggedQuery
 from skillyard.hosts.decisions import log_section

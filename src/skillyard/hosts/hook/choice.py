@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.base.io.files import sha256
 from skillyard.base.io.processes import shell_command
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.operation import Spelling
 from skillyard.base.text import clean_line
 from skillyard.engine.ranking.match import Match, MinScore, Tools, WrongCost

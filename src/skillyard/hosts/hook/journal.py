@@ -9,8 +9,7 @@ from json import dumps
 
 from skillyard.base.configuration import state_folder
 from skillyard.base.invisible import clean
-from skillyard.base.io.files import create_exclusive
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import create_exclusive, sha256
 from skillyard.hosts.decisions.files import append_line, moment
 
 MAX_BYTES = 256 * 1024

@@ -7,8 +7,7 @@ import os
 from contextlib import suppress
 
 from skillyard.base.configuration import state_folder
-from skillyard.base.io.files import atomic_write, is_private, read_regular
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import atomic_write, is_private, read_regular, sha256
 from skillyard.hosts.follow_up import Memory
 
 MAX_SESSIONS = 64

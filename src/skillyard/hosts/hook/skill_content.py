@@ -13,10 +13,9 @@ from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import ResourceRefused, SkillError, SkillIoError
-from skillyard.base.io.files import is_below, read_regular
+from skillyard.base.io.files import is_below, read_regular, sha256
 from skillyard.base.io.folder_manifest import FileEntry, ManifestLimits, file_digest, manifest_of
 from skillyard.base.io.folders import open_real_file
-from skillyard.base.io.sha256 import sha256
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import safe_parts

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from skillyard.base.configuration import state_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import ancestors, atomic_write, is_private, read_regular
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import ancestors, atomic_write, is_private, read_regular, sha256
 
 _VERSION = 2
 """Increases when the coverage of the digest changes. Approvals of another version are invalid."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot, SkillyardError
+from skillyard.base.io.files import sha256
 from skillyard.base.io.processes import processors
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.hooks import Approval, Refusal
 from skillyard.check.operations.skill_scan import Scanned, scan_skills
 from skillyard.check.scanning.engine import Accepted

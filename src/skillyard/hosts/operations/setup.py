@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from skillyard.base.configuration import state_folder, user_file
 from skillyard.base.errors import SkillIoError
 from skillyard.base.extras import install_command
-from skillyard.base.io.files import atomic_write
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import atomic_write, sha256
 from skillyard.base.shapes.upkeep import SetupStep
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.hosts.hook.hosts import HOSTS

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from skillyard.base.configuration import note_path, real_place, write_note
 from skillyard.base.errors import SkillError, SkillIoError
+from skillyard.base.io.files import sha256
 from skillyard.base.io.folder_manifest import (
     FileEntry,
     FolderManifest,
@@ -24,7 +25,6 @@ from skillyard.base.io.folder_manifest import (
     is_litter,
     manifest_of,
 )
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import FileChange
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.folder_hash import (

@@ -37,9 +37,8 @@ from typing import Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import atomic_write
+from skillyard.base.io.files import atomic_write, sha256
 from skillyard.base.io.locks import file_lock
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
 from skillyard.base.text import folder_name
 from skillyard.engine.resources import read_file

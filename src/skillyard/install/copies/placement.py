@@ -22,9 +22,14 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import create_exclusive, refuse_link, rename_folder, sync_folder
+from skillyard.base.io.files import (
+    create_exclusive,
+    refuse_link,
+    rename_folder,
+    sha256,
+    sync_folder,
+)
 from skillyard.base.io.folder_manifest import FolderManifest, executable_digest, manifest_of
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import RemovedFolder
 from skillyard.base.text import folder_name
 from skillyard.engine.formats.agentskills import SkillText, parse_document

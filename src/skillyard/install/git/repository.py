@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeVar
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SourceFailed
+from skillyard.base.io.files import sha256
 from skillyard.base.io.locks import file_lock
-from skillyard.base.io.sha256 import sha256
 from skillyard.install.git.address import GitAddress, is_commit
 from skillyard.install.git.command import Git
 

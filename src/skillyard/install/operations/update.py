@@ -15,8 +15,8 @@ from skillyard.base.errors import (
     SkillyardError,
     UnknownName,
 )
+from skillyard.base.io.files import sha256
 from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.shapes.installation import (
     Difference,

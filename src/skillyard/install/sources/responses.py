@@ -18,8 +18,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import SourceFailed
-from skillyard.base.io.files import atomic_write, read_regular
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import atomic_write, read_regular, sha256
 from skillyard.base.shapes.service import CacheStats
 
 MAX_BYTES = 256 * 1024 * 1024

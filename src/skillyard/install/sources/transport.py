@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from skillyard.base.errors import InvalidInput, SourceFailed
 from skillyard.base.extras import install_command
 from skillyard.base.io.connections import is_loopback
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.install.sources.addresses import public_addresses
 from skillyard.install.sources.quotas import Quotas, rate_limit_error
 from skillyard.install.sources.responses import CachedResponse, ResponseCache, json_of, read_body

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from skillyard.base.errors import SourceFailed
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.install.copies.file_paths import checked_files, is_inside
 from skillyard.install.sources.protocol import (
     Hit,

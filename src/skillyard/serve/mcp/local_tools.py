@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.library import File

@@ -16,7 +16,7 @@ import os
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillError, SourceFailed
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import plural
 from skillyard.engine.formats.frontmatter import decode, join_document, split, unify_lines

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 
 JSON = "application/json"
 SAFE_HEADERS = {

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from typing import TypeVar
 
 from skillyard.base.errors import SkillError, SourceFailed
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.formats.frontmatter import join_document

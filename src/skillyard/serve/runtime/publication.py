@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillError, SourceFailed
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.discovery.layout import HEAVY_FOLDERS
 from skillyard.engine.resources import Resource, list_resources, read_resource, real_resource_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillyard.base.errors import SkillNotFound
-from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.collisions import have_one_content

@@ -12,10 +12,9 @@ import shutil
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import atomic_write, rename_folder
+from skillyard.base.io.files import atomic_write, rename_folder, sha256
 from skillyard.base.io.locks import HeldLock, file_lock
 from skillyard.base.io.platforms import refuse_windows
-from skillyard.base.io.sha256 import sha256
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import index_settings
