@@ -176,8 +176,8 @@ def check_target(
     skills = frozenset(view.path for view in contents.views if view.kind != CONVENTION)
     for view in contents.views:
         files.add(view.path)
-        found = _rule_findings(view, profile, config_of)
-        diagnostics += [each for each in found if (each.path, each.code) not in reported]
+        findings = _rule_findings(view, profile, config_of)
+        diagnostics += [each for each in findings if (each.path, each.code) not in reported]
     for each in () if contents.catalog is None else library_rules(contents.catalog, tools=tools):
         severity = _severity(each.code, each.path, profile, config_of)
         if severity != OFF and where.includes(each.path):

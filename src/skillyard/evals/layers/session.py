@@ -167,8 +167,8 @@ class ModelSession:
         the answer without a skill.
         """
         texts = {"model": request.model, "system": request.system, "user": request.user}
-        sent = {"sent": self.model.sent(request), "run": run}
-        return self._path(GENERATIONS, "generation", folder, texts | sent)
+        parameters = {"sent": self.model.sent(request), "run": run}
+        return self._path(GENERATIONS, "generation", folder, texts | parameters)
 
     def judgement_path(self, folder: str, question: JudgeQuestion) -> str:
         """Return the path of a judgement's entry."""

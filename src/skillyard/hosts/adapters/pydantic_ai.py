@@ -71,7 +71,7 @@ def skill_toolset(skills: AnySkills) -> FunctionToolset[Any]:
 def _words(message: Any) -> str:
     """Return what the user says in a message of the history."""
     parts = message.parts if isinstance(message, ModelRequest) else ()
-    spoken = (_said(part.content) for part in parts if isinstance(part, UserPromptPart))
+    spoken = (_text_of(part.content) for part in parts if isinstance(part, UserPromptPart))
     return "\n".join(filter(str.strip, spoken))
 
 
@@ -79,7 +79,7 @@ def _put(message: Any, block: str) -> list[Any]:
     """Return a new message with the block before the user's first words."""
     parts = list(message.parts)
     for place, part in enumerate(parts):
-        if isinstance(part, UserPromptPart) and _said(part.content).strip():
+        if isinstance(part, UserPromptPart) and _text_of(part.content).strip():
             parts[place] = replace(part, content=_before(part.content, block))
             break
     return [replace(message, parts=parts)]
@@ -91,7 +91,7 @@ def _text(item: object) -> str | None:
     return str(item.content) if isinstance(item, TextContent) else None
 
 
-def _said(content: str | Sequence[Any]) -> str:
+def _text_of(content: str | Sequence[Any]) -> str:
     items = [content] if isinstance(content, str) else content
     return "\n".join(text for text in map(_text, items) if text is not None)
 

@@ -41,5 +41,6 @@ def remember(session: str, memory: Memory) -> None:
         if not os.path.lexists(path):
             files = sorted(os.scandir(folder), key=lambda file: file.stat().st_mtime)
             for old in files[: 1 - MAX_SESSIONS]:
-                os.unlink(old)
+                with suppress(FileNotFoundError):  # another session's hook was quicker
+                    os.unlink(old)
         atomic_write(path, json.dumps(memory).encode("ascii"), mode=0o600, durable=False)
