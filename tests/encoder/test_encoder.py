@@ -104,6 +104,13 @@ def test_nothing_is_loaded_before_the_first_text() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_runtime_writes_and_reports_nothing(tmp_path: Path) -> None:
+    program = "import skillyard_encoder as e; e.Encoder().embed(['write tests'])"
+    folders = {"HOME": str(tmp_path), "PYTHONPATH": str(ENCODER.folder.parents[1])}
+    subprocess.run([sys.executable, "-c", program], env=folders, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 @for_each(("threads", "workers"), [(None, 3), (1, 1)])
 def test_the_number_of_threads_can_be_limited(
     monkeypatch: pytest.MonkeyPatch, threads: int | None, workers: int

@@ -116,6 +116,8 @@ class Encoder:
 
     @cached_property
     def _session(self) -> Any:
+        # Read once, on loading: from 1.29 it would note an id in ~/.cache and report to its makers.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         from onnxruntime import InferenceSession, SessionOptions
 
         options = SessionOptions()
