@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import subprocess
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.hosts.adapters import AgentSkills, SkillOptions
 from skillyard.hosts.adapters.agent_skills import MAX_END_CHARS
+from tests.configuration import configure
 from tests.hosts.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -43,6 +45,16 @@ class TestChoosing:
         offer = skills.choose(FITS)
         assert offer is not None
         assert skills.choose(offer.before(FITS)) is None
+
+    def test_a_follow_up_that_keeps_the_skill_is_no_decision_of_the_log(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        log, skills, messages = tmp_path / "log.jsonl", library(), [FITS, "semicolon", NOTHING]
+        configure(monkeypatch, tmp_path, log={"file": str(log)})
+        for number in (1, 2, 3):
+            skills.put_before(messages[:number], str, lambda item, _: [item])
+        entries = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+        assert [bool(entry["selected"]) for entry in entries] == [True, False]
 
     def test_a_long_message_is_looked_at_from_both_ends(self) -> None:
         skills = library()

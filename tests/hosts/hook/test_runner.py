@@ -32,7 +32,9 @@ PATIENT = replace(QUIET, budget_ms=60_000)
 
 def answer(options: HookOptions, folder: Path | str = "/") -> str:
     """Return what Codex gets for the prompt."""
-    return runner.answer("codex", options, PromptBudget(options.budget_ms), payload(folder))
+    return runner.answer(
+        "codex", options, PromptBudget(options.budget_ms), payload(folder, session_id="s")
+    )
 
 
 STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
@@ -40,8 +42,9 @@ STEPS = ("opening the index", "ranking", "looking at the skill", "writing the an
 
 @pytest.mark.parametrize("step", STEPS)
 def test_whichever_step_uses_the_time_up_there_is_no_answer(
-    step: str, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+    step: str, users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    configure(monkeypatch, tmp_path, log={"file": str(tmp_path / "log.jsonl")})
     times = chain([0.0] * (1 + STEPS.index(step)), repeat(0.2))
     monkeypatch.setattr("skillyard.hosts.hook.prompt.monotonic", lambda: next(times))
     assert answer(replace(QUIET, budget_ms=100)) == ""
@@ -49,6 +52,7 @@ def test_whichever_step_uses_the_time_up_there_is_no_answer(
     assert event["event"] == "breach"
     assert event["host"] == "codex"
     assert event["message"] == f"{step} ended after 200 ms of 100"
+    assert not (tmp_path / "log.jsonl").exists(), "nobody saw that a skill fired"
 
 
 def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(

@@ -14,7 +14,11 @@ from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.prompt import PromptBudget
 from skillyard.hosts.hook.session import MAX_SESSIONS, recall, remember
 from skillyard.install.policy.library import open_catalog
+from tests.cli.conftest import Run, run
+from tests.configuration import configure
 from tests.hosts.hook.conftest import PROMPT, add_skill, payload
+
+__all__ = ["run"]
 
 AGAIN = "skillyard: the skill `bisecting` from earlier in this session fits here too"
 SPONGE = "bake a sponge cake for the whole family"
@@ -37,6 +41,18 @@ def test_a_follow_up_names_the_skill_of_its_task_and_sends_nothing_twice(users_s
     assert said("yes", "another session") == ""
     assert said("yes", agent_id="a subagent") == ""
     assert said(PROMPT, "another session") == first
+
+
+def test_a_follow_up_that_keeps_the_skill_is_no_request_without_one(
+    users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    log = tmp_path / "log.jsonl"
+    configure(monkeypatch, tmp_path, log={"file": str(log), "text": True})
+    for prompt in (PROMPT, "semicolon", "the second one", SPONGE):
+        said(prompt)
+    usage = run("usage", "--log", str(log), "--json").json
+    assert (usage["decisions"], usage["fired"]) == (2, 1)
+    assert [group["requests"] for group in usage["groups"]] == [[SPONGE]]
 
 
 def test_thanks_pause_a_task_and_another_one_ends_it(users_skill: Path) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _REQUEST_CHARS = 200
+_EVENTS = {"breach": "answers too late to be used", "no_index": "prompts before the index"}
 
 
 @command(
@@ -106,9 +107,10 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         Column("share (95 %)", lambda each: f"below {_percent(each.high)}", right=True),
     )
     if usage.events:
-        events = ", ".join(f"{name} {number:,}" for name, number in usage.events.items())
+        counts = usage.events.items()
+        events = ", ".join(f"{_EVENTS.get(name, name)} {number:,}" for name, number in counts)
         yield line()
-        yield line("Events of the prompt hook: ", events)
+        yield line("The prompt hook: ", events)
     if usage.unreadable:
         yield line(Span(f"{plural(usage.unreadable, 'line')} cannot be read", "medium"))
 
