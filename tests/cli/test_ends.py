@@ -12,19 +12,27 @@ from skillyard.cli import main
 from skillyard.cli.commands import selection
 from tests.cli.conftest import Run
 from tests.cli.making import write
+from tests.engine.embedding.letters import Letters, install
 
 
-def interrupted(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+def interrupted(*_: object, **_more: object) -> NoReturn:
+    """What a native module makes of an interrupt while it loads."""
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt as error:
+        raise ImportError("initialization failed") from error
 
 
 def faulty(*_: object) -> NoReturn:
     raise ZeroDivisionError("seven")
 
 
-def test_an_interrupt_is_130_and_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "ranking_inputs", interrupted)
-    answer = run("rank", "x")
+def test_an_interrupt_while_an_encoder_loads_is_130_and_one_line(
+    run: Run, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Letters, "embed", interrupted)
+    install(monkeypatch, Letters())
+    answer = run("rank", "commit", "--root", "skills", "--scorer", "hybrid+letters", "--quiet")
     assert (answer.code, answer.out) == (130, "")
     assert answer.err == "skillyard: interrupted\n"
 

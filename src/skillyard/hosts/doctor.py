@@ -156,17 +156,18 @@ def _policy(request: _Request) -> Iterator[Finding]:
 
 def _folders(request: _Request) -> Iterator[Finding]:
     """Look into each root, then into the agents' folders of the user and of the scopes."""
+    agents = places_of({*request.scopes, "user"}).roots
+    found = [_folder(each.path, HOST_TITLES[each.host], OK, request) for each in agents]
+    has_skills = any(each.details["counts"]["skills"] for each in found)
+    empty = WARNING if request.roots else OK if has_skills else INFO
     for root in request.roots or (".",):
         if os.path.isdir(root):
-            yield _folder(root, f"the root {root}", "", request)
+            yield _folder(root, "", empty, request)
             continue
         what = "is not a folder" if os.path.lexists(root) else "does not exist"
         remedy = "Name a folder that holds skills with --root."
         yield _finding("root", ERROR, f"the root {root} {what}", remedy, path=root)
-    agents = places_of({*request.scopes, "user"}).roots
-    for each in agents:
-        agent = HOST_TITLES[each.host]
-        yield _folder(each.path, f"the folder of {agent}", agent, request)
+    yield from found
     if not agents:
         yield _finding(
             "agent-folder",
@@ -177,11 +178,13 @@ def _folders(request: _Request) -> Iterator[Finding]:
         )
 
 
-def _folder(path: str, where: str, agent: str, request: _Request) -> Finding:
+def _folder(path: str, agent: str, empty: str, request: _Request) -> Finding:
+    """Return what a root or an agent's folder holds; ``empty``: the status without skills."""
     catalog = read_catalog(path, progress=request.progress)
     counts = catalog.counts
     severities = Counter(each.severity for each in catalog.diagnostics)
     listed = [plural(severities[each], each) for each in (ERROR, WARNING, INFO) if severities[each]]
+    where = f"the folder of {agent}" if agent else f"the root {path}"
     message = f"{where} has {counts.words}"
     message += f"; diagnostics: {', '.join(listed)}" if listed else ""
     details = {
@@ -195,9 +198,9 @@ def _folder(path: str, where: str, agent: str, request: _Request) -> Finding:
         message += f"; {plural(files, 'file')} did not load"
         status, remedy = WARNING, "See what is wrong with each file, and correct it."
         command = shlex.join(["skillyard", "check", path])
-    elif not counts.skills and not agent:
-        status = WARNING if request.roots else INFO
-        remedy, command = "Name a folder that holds skills with --root.", "skillyard list"
+    elif not counts.skills and empty != OK:
+        status, remedy = empty, "Write a skill there, or name the folder of yours with --root."
+        command = shlex.join(["skillyard", "new", "my-skill", "--into", path])
     id = "agent-folder" if agent else "root"
     return _finding(id, status, message, remedy, command, path=path, details=details)
 
@@ -214,7 +217,7 @@ _INDEX_STATES = {
 def _index(request: _Request) -> Iterator[Finding]:
     """Check the index that commands answer from."""
     try:
-        status = index_status(request.roots or (".",), request.scopes)
+        status = index_status(request.roots, request.scopes)
     except InvalidSkillsRoot:
         return  # the root is reported with the library
     except SkillError as error:

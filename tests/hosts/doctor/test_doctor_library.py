@@ -50,6 +50,17 @@ def test_a_root_without_skills_is_a_warning_where_it_was_named(doctor: Doctor, u
     found = doctor(".").one("root")
     assert found.status == "warning"
     follow(found)
+    assert doctor(".").one("root").status == "ok"
+
+
+def test_skills_of_the_user_are_enough_and_the_index_is_that_of_index_build(
+    doctor: Doctor, user: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user.add_skill(user.home / ".claude" / "skills")
+    assert doctor().one("root").status == "ok"
+    found = doctor().one("index")
+    follow(found)
+    assert found.path in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("settled")
