@@ -266,8 +266,8 @@ _PYTHON_HEAD = f"""\
 
 {GENERATED}
 
-Everything that `import skillyard` offers, by the module it lives in, in the order of the data. The
-guide to it is [Python](../guides/python.md); `help()` explains each member."""
+Everything that `import skillyard` offers, in the order of the data, and what its public modules
+add. The guide to it is [Python](../guides/python.md); `help()` explains each member."""
 _SELF = ("self", "cls")
 _LONGEST_DEFAULT = 24
 _LONGEST_SIGNATURE = 160
@@ -275,15 +275,16 @@ _LONGEST_SIGNATURE = 160
 
 def _python() -> Iterator[str]:
     yield _PYTHON_HEAD
-    rooms: dict[str, list[str]] = {}
-    for name, room in skillyard._ROOMS.items():
-        if name != "__version__":
-            rooms.setdefault(room, []).append(name)
-    for room, names in rooms.items():
-        yield from ("", f"## skillyard.{room}", "")
-        for name in names:
-            yield from _public(name, getattr(skillyard, name))
     yield from ("", "## skillyard", "", "- `__version__`: the version of the package, as text.")
+    for name in skillyard._ROOMS:
+        if name != "__version__":
+            yield from _public(name, getattr(skillyard, name))
+    for title in skillyard._MODULES:
+        module = getattr(skillyard, title)
+        yield from ("", f"## skillyard.{title}", "", _summary(module), "")
+        for name in sorted(getattr(module, "__all__", vars(module)), key=str.lower):
+            if not name.startswith("_") and name not in skillyard.__all__:
+                yield from _public(name, getattr(module, name))
 
 
 def _public(name: str, value: Any) -> Iterator[str]:

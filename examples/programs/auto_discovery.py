@@ -19,7 +19,7 @@ def main() -> None:
         print(f"{remark.severity}: {remark.code}: {Path(remark.path).parent.name}")
     skill = catalog.get("git-bisect")
     print(f"{skill.name}: {skill.description}")
-    for resource in sy.list_resources(skill):
+    for resource in sy.files.list_resources(skill):
         print(f"  {resource.kind}: {resource.path}")
 
 

@@ -15,7 +15,7 @@ LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 def model(prompt: str) -> str:
     """Stand in for a model: report the first line of the prompt and its estimated size."""
     first = prompt.splitlines()[0]
-    return f"(a model would now read {first!r}, about {sy.estimate_tokens(prompt)} tokens)"
+    return f"(a model would now read {first!r}, about {sy.context.estimate_tokens(prompt)} tokens)"
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ def show(title: str, selection: sy.Selection) -> None:
     for match in selection.rejected[:2]:
         print(f"  not: {match.skill.name} {match.score:.2f}, {match.rejected_because}")
     if selection.menu:
-        print(f"  ask: {sy.menu_text(selection)}")
+        print(f"  ask: {sy.context.menu_text(selection)}")
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ import skillyard as sy
 from skillyard.base.arguments import check_arguments
 from skillyard.evals.models.calls import ModelFailed
 from tests.requirements import requirement
+from tests.test_public_names import NAMES
 
 SKILL = sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Fix the delimiter.", tags=["data"])
 CATALOG = sy.Catalog.from_skills([SKILL])
@@ -68,8 +69,8 @@ def uses(folder: Path) -> Iterator[Use]:
         "load_catalog": {},
         "validate": {"path": folder},
         "CheckConfig": {},
-        "find_check_config": {"path": folder},
-        "read_check_config": {"path": folder / "check.toml"},
+        "CheckConfig.find": {"path": folder},
+        "CheckConfig.read": {"path": folder / "check.toml"},
         "discover_skill_files": {"root": folder},
         "discover_instruction_files": {"root": folder},
         "parse_skill": {"path": "a/SKILL.md", "content": TEXT},
@@ -119,7 +120,8 @@ def uses(folder: Path) -> Iterator[Use]:
         "Index": {"library": sy.Index.build(CATALOG, folder / "index").library},
     }
     for name, given in names.items():
-        yield Use(name, getattr(sy, name), given)
+        owner, *member = name.split(".")
+        yield Use(name, getattr(NAMES[owner], *member) if member else NAMES[owner], given)
     yield from methods(folder)
 
 
@@ -145,8 +147,8 @@ def methods(folder: Path) -> Iterator[Use]:
         (scorer.get_best_match, {"context": {"text": "csv"}}),
         (scorer.combine, {"pattern_score": 0.5, "keyword_score": 0.5}),
         (scorer.level, {"confidence": 0.5}),
-        (sy.Confidence().bind, {"skills": [SKILL]}),
-        (sy.ScorerRanker("overlap").rank, {"skills": [SKILL]}),
+        (sy.scorers.Confidence().bind, {"skills": [SKILL]}),
+        (sy.scorers.ScorerRanker("overlap").rank, {"skills": [SKILL]}),
         (sy.SkillInjector(CATALOG).apply, {"prompt": "csv"}),
         (sy.SkillInjector.from_root, {"path": folder}),
         (sy.ContextCoordinator(CATALOG, Tools()).resolve, {"strategies": [sy.ByName("a")]}),
@@ -210,11 +212,11 @@ def test_a_wrong_type_of_any_public_parameter_is_named(
             for value in WRONG:
                 error = outcome(use, parameter, value)
                 fault = f"{use.name}({parameter.name}={value!r}): {error!r}"
-                if isinstance(error, sy.InvalidInput) and parameter.name not in str(error):
+                if isinstance(error, sy.errors.InvalidInput) and parameter.name not in str(error):
                     faults.append(fault)
-                if not isinstance(error, sy.SkillyardError | None):
+                if not isinstance(error, sy.errors.SkillyardError | None):
                     faults.append(fault)
-                refused = isinstance(error, sy.InvalidInput)
+                refused = isinstance(error, sy.errors.InvalidInput)
                 if value is WRONG[0] and not refused and place not in ANYTHING:
                     faults.append(fault)
     assert faults == []
@@ -222,8 +224,8 @@ def test_a_wrong_type_of_any_public_parameter_is_named(
 
 def test_every_public_function_and_value_is_among_them(tmp_path: Path) -> None:
     known = {use.name for use in uses(tmp_path)}
-    public = {name for name in sy.__all__ if callable(getattr(sy, name))}
-    errors = {name for name in public if is_a(getattr(sy, name), BaseException)}
+    public = {name for name, value in NAMES.items() if callable(value)}
+    errors = {name for name in public if is_a(NAMES[name], BaseException)}
     # Protocols, a base class and a list of words; what the library makes and nobody else.
     others = {"BoundScorer", "Origin", "Scored", "Scorer", "ToolRegistry", "Diagnostic", "Match"}
     others |= {"SkillCounts"}
@@ -256,7 +258,7 @@ def example(
 def test_the_message_says_what_is_expected_and_what_came(
     given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(sy.InvalidInput) as caught:
+    with pytest.raises(sy.errors.InvalidInput) as caught:
         example(**given)
     assert str(caught.value) == message
     assert caught.value.field == message.partition(" ")[0]

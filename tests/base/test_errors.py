@@ -6,7 +6,6 @@ import pickle
 import re
 
 import skillyard as sy
-from skillyard import EmbedderFailed, SkillError, SkillyardError, SourceFailed
 from skillyard.base import errors
 from skillyard.base.errors import (
     NoStandby,
@@ -16,6 +15,7 @@ from skillyard.base.errors import (
     StoreSchema,
     StoreUnavailable,
 )
+from skillyard.errors import EmbedderFailed, SkillError, SkillyardError, SourceFailed
 from tests.tables import for_each
 
 ERRORS: list[SkillyardError] = [
@@ -24,9 +24,9 @@ ERRORS: list[SkillyardError] = [
     sy.ValidationFailed("two", diagnostics=[sy.Diagnostic("c", "error", "p", "m")], path="p"),
     sy.SkillNotFound("x", ["y", "z"]),
     sy.AmbiguousName("x", ["a", "b"], ["i", "j"]),
-    sy.UnknownName("scorer", "x", ["b", "a"]),
-    sy.InvalidInput("limit must be an integer"),
-    sy.InvalidInput("limit must be an integer", field="limit"),
+    sy.errors.UnknownName("scorer", "x", ["b", "a"]),
+    sy.errors.InvalidInput("limit must be an integer"),
+    sy.errors.InvalidInput("limit must be an integer", field="limit"),
     EmbedderFailed("http", "is not installed", hint="install it"),
     ServiceUnavailable("http://a/b", "has too much to do", status=429, retry_after_s=2.0),
     StoreUnavailable("sqlite:///a", "the disk is full", hint="make room"),
@@ -39,8 +39,8 @@ ERRORS: list[SkillyardError] = [
 
 
 def test_wrong_use_is_also_what_python_callers_already_catch() -> None:
-    assert issubclass(sy.InvalidInput, ValueError)
-    assert issubclass(sy.UnknownName, LookupError)
+    assert issubclass(sy.errors.InvalidInput, ValueError)
+    assert issubclass(sy.errors.UnknownName, LookupError)
     assert issubclass(sy.SkillNotFound, LookupError)
     assert issubclass(sy.AmbiguousName, LookupError)
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import pytest
 
-import skillyard as sy
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import keys_of
 from skillyard.cli.grammar import CommandParser, command_parsers, shared_options
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
+from tests.test_public_names import NAMES
 
 SOURCE = REPOSITORY / "src" / "skillyard"
 COMMANDS = command_parsers()
@@ -118,6 +118,6 @@ def test_every_route_and_tool_of_a_hint_is_there() -> None:
 
 def test_every_name_and_file_of_a_hint_is_there() -> None:
     for where, name in (*named(r"\bsee ([a-z]+_[a-z]+)"), *named(r"\bsy\.([A-Z]\w+)")):
-        assert hasattr(sy, name), where
+        assert name in NAMES, where
     for where, path in named(r"\b((?:docs|deploy|examples|training)/[\w./-]+)"):
         assert Path(REPOSITORY, path).exists(), f"{where}: {path}"

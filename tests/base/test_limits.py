@@ -31,7 +31,7 @@ DEMANDED = {
 
 
 def test_the_caps_are_those_of_the_specification() -> None:
-    assert {field: getattr(sy.DEFAULT_LIMITS, field) for field in DEMANDED} == DEMANDED
+    assert {field: getattr(sy.files.DEFAULT_LIMITS, field) for field in DEMANDED} == DEMANDED
 
 
 LONG = "a" * 4_097
@@ -80,17 +80,17 @@ def test_the_walk_stops_at_its_cap_and_says_so_once(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path / "p", {f"{name}/SKILL.md": document(name) for name in ("a", "b", "c", "d")}
     )
-    found = scan([Root(str(root))], sy.DEFAULT_LIMITS._replace(folders_walked=3))
+    found = scan([Root(str(root))], sy.files.DEFAULT_LIMITS._replace(folders_walked=3))
     assert [candidate.folder for candidate in found.candidates] == ["a", "b"]
     assert [(d.code, d.severity) for d in found.diagnostics] == [("too_many_folders", "error")]
     twice = scan(
-        [Root(str(root)), Root(str(tmp_path))], sy.DEFAULT_LIMITS._replace(folders_walked=3)
+        [Root(str(root)), Root(str(tmp_path))], sy.files.DEFAULT_LIMITS._replace(folders_walked=3)
     )
     assert [d.code for d in twice.diagnostics] == ["too_many_folders"]
 
 
 def test_a_folder_below_the_deepest_level_is_named_and_not_entered(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "p", {"a/SKILL.md": document("a"), "a/b/SKILL.md": document("b")})
-    found = scan([Root(str(root))], sy.DEFAULT_LIMITS._replace(tree_depth=1))
+    found = scan([Root(str(root))], sy.files.DEFAULT_LIMITS._replace(tree_depth=1))
     assert [candidate.folder for candidate in found.candidates] == ["a"]
     assert [(d.code, d.path) for d in found.diagnostics] == [("tree_too_deep", f"{root}/a/b")]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.cli.console import Console
 from skillyard.engine.discovery.hosts import HOST_TITLES, host_roots
+from skillyard.errors import InvalidInput
 from skillyard.install.operations.destinations import host_folders, places_of
 from tests.cli.conftest import Run
 from tests.cli.remotes import text, tree_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.copies.lockfile import LockedSkill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run

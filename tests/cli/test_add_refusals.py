@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.copies.lockfile import LockedSkill
 from tests.cli.conftest import Run
 from tests.cli.origins import FILES, PDF, fetch

@@ -88,7 +88,7 @@ def test_a_different_skill_of_the_name_stays_and_a_question_names_paths(tmp_path
         ("polish", " (b/skills/polish)"),
     ]
     selection = sy.select(catalog, "polish the design of a page", min_score=0, top_k=2)
-    question = sy.menu_text(selection._replace(menu=selection.selected))
+    question = sy.context.menu_text(selection._replace(menu=selection.selected))
     assert question.endswith("**polish** (a/skills/polish) or **polish** (b/skills/polish)?")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.cli.grammar import parse
+from skillyard.errors import InvalidInput
 from skillyard.serve.runtime.options import TOKEN as SECRET
 from skillyard.serve.runtime.options import ServiceOptions
 from tests.deploy.files import DEPLOY, unit

@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import skillyard
-from skillyard import scorer_names
 from skillyard.check.validation.codes import PROFILES, RULES
 from skillyard.cli.grammar import CommandParser, command_parsers, shared_options
 from skillyard.engine.context.catalogue import FORMATS
 from skillyard.engine.discovery.layout import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.engine.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
+from skillyard.scorers import scorer_names
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
+from tests.test_public_names import NAMES
 
 DOCS = REPOSITORY / "docs"
 COMMANDS = command_parsers()
@@ -49,12 +50,12 @@ def test_a_page_written_by_hand_shows_every_command(command: CommandParser) -> N
 def test_every_flag_and_every_public_name_is_on_its_reference_page() -> None:
     commands, python = _text("reference/cli.md"), _text("reference/python.md")
     assert {flag for flag in FLAGS if f"`{flag}`" not in commands} == set()
-    assert {name for name in skillyard.__all__ if f"`{name}" not in python} == set()
+    assert {name for name in NAMES if f"`{name}" not in python} == set()
 
 
 def test_the_public_names_are_explained_by_hand_too() -> None:
     text = _by_hand()
-    missing = {name for name in skillyard.__all__ if not re.search(rf"\b{name}\b", text)}
+    missing = {name for name in NAMES if not re.search(rf"\b{name}\b", text)}
     assert missing == {"__version__"}
 
 
@@ -106,7 +107,7 @@ def test_no_page_names_a_flag_or_a_public_name_that_does_not_exist(page: Path) -
     text = page.read_text(encoding="utf-8")
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", _ours(text)))
     assert flags - FLAGS - OTHERS_FLAGS == set()
-    for dotted in sorted(set(re.findall(r"\bsy\.([A-Za-z_]+(?:\.[a-z_]+)?)", text))):
+    for dotted in sorted(set(re.findall(r"\bsy\.([A-Za-z_]+(?:\.[A-Za-z_]+)?)", text))):
         value: object = skillyard
         for name in dotted.split("."):
             assert hasattr(value, name), f"sy.{dotted} does not exist"

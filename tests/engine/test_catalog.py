@@ -249,5 +249,5 @@ def test_oasis_display_names_shadow_nothing_across_roots(tmp_path: Path) -> None
 
 @for_each("root", [None, 5, b"x"])
 def test_a_root_that_is_no_path_is_refused_by_type(root: object) -> None:
-    with pytest.raises(sy.InvalidInput, match="root"):
+    with pytest.raises(sy.errors.InvalidInput, match="root"):
         sy.load_catalog(root)  # type: ignore[arg-type]

@@ -151,7 +151,7 @@ def test_each_working_directory_has_an_index_of_its_project(
     def folder(name: str, *scopes: str) -> str:
         (tmp_path / name).mkdir(exist_ok=True)
         monkeypatch.chdir(tmp_path / name)
-        return index_folder(LibrarySpec((str(tmp_path),), scopes, sy.DEFAULT_LIMITS))
+        return index_folder(LibrarySpec((str(tmp_path),), scopes, sy.files.DEFAULT_LIMITS))
 
     assert folder("a") == folder("b")
     assert len({folder("a"), folder("a", "project"), folder("b", "project")}) == 3

@@ -35,7 +35,7 @@ def test_the_catalog_may_come_first() -> None:
     assert sy.inject(CATALOG, REQUEST) == sy.inject(REQUEST, CATALOG)
     message = {"role": "user", "content": REQUEST}
     assert sy.inject(CATALOG, message) == sy.inject(message, CATALOG)
-    with pytest.raises(sy.InvalidInput, match="must be a catalog"):
+    with pytest.raises(sy.errors.InvalidInput, match="must be a catalog"):
         sy.inject(REQUEST, REQUEST)
 
 

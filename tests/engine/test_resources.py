@@ -73,23 +73,23 @@ class TestReadFile:
 
 class TestList:
     def test_links_pipes_and_odd_names_are_left_out(self, root: Path, skill: sy.Skill) -> None:
-        before = sy.list_resources(skill)
+        before = sy.files.list_resources(skill)
         (root / "p/link.md").symlink_to("notes.MD")
         (root / "p/out").symlink_to(root, target_is_directory=True)
         os.mkfifo(root / "p/pipe")
         (root / "p/a\nb.md").write_text("x", encoding="utf-8")
-        assert sy.list_resources(skill) == before
+        assert sy.files.list_resources(skill) == before
 
     def test_at_most_as_many_as_allowed_are_listed_and_not_too_deep(self, skill: sy.Skill) -> None:
-        few = sy.list_resources(skill, sy.DEFAULT_LIMITS._replace(resources_listed=2))
-        assert few == sy.list_resources(skill)[:2]
-        cut = resources_of(skill, sy.DEFAULT_LIMITS._replace(resources_listed=2))
+        few = sy.files.list_resources(skill, sy.files.DEFAULT_LIMITS._replace(resources_listed=2))
+        assert few == sy.files.list_resources(skill)[:2]
+        cut = resources_of(skill, sy.files.DEFAULT_LIMITS._replace(resources_listed=2))
         assert cut.resources == few
         assert [(each.code, each.message) for each in cut.diagnostics] == [
             ("too_many_resources", "4 of 6 files beside it are not listed")
         ]
         assert resources_of(skill).diagnostics == ()
-        flat = sy.list_resources(skill, sy.DEFAULT_LIMITS._replace(tree_depth=0))
+        flat = sy.files.list_resources(skill, sy.files.DEFAULT_LIMITS._replace(tree_depth=0))
         assert [item.path for item in flat] == ["notes.MD"]
 
     def test_a_folder_that_cannot_be_listed_costs_no_other(
@@ -103,8 +103,8 @@ class TestList:
             return real(path)
 
         monkeypatch.setattr(resources, "open_real_folder", opening)
-        assert "scripts/run.py" not in {item.path for item in sy.list_resources(skill)}
-        assert "notes.MD" in {item.path for item in sy.list_resources(skill)}
+        assert "scripts/run.py" not in {item.path for item in sy.files.list_resources(skill)}
+        assert "notes.MD" in {item.path for item in sy.files.list_resources(skill)}
 
 
 class TestPaths:
@@ -116,10 +116,10 @@ class TestPaths:
         (root / "p/up").symlink_to("..", target_is_directory=True)
         write_tree(root, {"p-sibling/x.md": "sibling"})
         (root / "p/sibling.md").symlink_to("../p-sibling/x.md")
-        assert sy.read_resource(skill, "in.md") == b"reference"
+        assert sy.files.read_resource(skill, "in.md") == b"reference"
         for path in ("out.md", "up/secret.txt", "up", "sibling.md"):
-            with pytest.raises(sy.ResourceRefused):
-                sy.read_resource(skill, path)
+            with pytest.raises(sy.errors.ResourceRefused):
+                sy.files.read_resource(skill, path)
 
     def test_a_folder_swapped_for_a_link_after_the_check_is_not_followed(
         self, root: Path, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
@@ -133,14 +133,14 @@ class TestPaths:
             return real(path)
 
         monkeypatch.setattr(resources, "open_real_file", swap_then_open)
-        with pytest.raises(sy.ResourceRefused):
-            sy.read_resource(skill, "references/a.md")
+        with pytest.raises(sy.errors.ResourceRefused):
+            sy.files.read_resource(skill, "references/a.md")
 
 
 class TestDeclared:
     def test_only_a_declared_path_is_read(self, skill: sy.Skill) -> None:
         assert read_declared(skill, "references/a.md") == b"reference"
-        with pytest.raises(sy.ResourceRefused, match="does not declare it"):
+        with pytest.raises(sy.errors.ResourceRefused, match="does not declare it"):
             read_declared(skill, "notes.MD")
 
     def test_the_path_of_a_single_document_is_seen_from_its_folder(self, tmp_path: Path) -> None:

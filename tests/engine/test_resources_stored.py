@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS, Reference, ResourceRefused, Skill
+from skillyard import Skill
 from skillyard.engine.resources import (
     list_resources,
     read_declared,
@@ -17,6 +17,9 @@ from skillyard.engine.resources import (
     real_resource_path,
     skill_folder,
 )
+from skillyard.errors import ResourceRefused
+from skillyard.files import DEFAULT_LIMITS
+from skillyard.types import Reference
 from tests.tables import for_each
 
 

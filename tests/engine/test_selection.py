@@ -34,7 +34,7 @@ class TestPolicy:
         ],
     )
     def test_a_wrong_value_is_refused_by_name(self, fields: dict[str, Any], named: str) -> None:
-        with pytest.raises(sy.InvalidInput, match=named):
+        with pytest.raises(sy.errors.InvalidInput, match=named):
             sy.SelectionPolicy(**fields)
 
 
@@ -83,12 +83,12 @@ class TestSelect:
 class TestMenu:
     def test_the_question_names_titles_or_names(self) -> None:
         skills = catalog(skill("s1", "bills", title="First"), skill("s2", "bills"))
-        assert sy.menu_text(sy.select(skills, "bills", scorer="overlap")) == (
+        assert sy.context.menu_text(sy.select(skills, "bills", scorer="overlap")) == (
             "Several skills could help. Which one should be used: **First** or **s2**?"
         )
         three = catalog(*(skill(f"s{n}", "bills") for n in range(3)))
         chosen = sy.select(three, "bills", scorer="overlap")
-        assert "**s0**, **s1** or **s2**?" in sy.menu_text(chosen)
+        assert "**s0**, **s1** or **s2**?" in sy.context.menu_text(chosen)
 
 
 class TestFallback:
@@ -139,11 +139,11 @@ class TestBoundsBesideThePolicy:
     def test_a_bound_that_the_policy_has_as_well_is_refused(self, field: str) -> None:
         bound: dict[str, Any] = {field: 1}
         given: dict[str, Any] = {"policy": sy.SelectionPolicy(**bound), **bound}
-        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+        with pytest.raises(sy.errors.InvalidInput, match=f"{field} is given twice"):
             sy.select(self.SKILLS, "bills", **given)
-        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+        with pytest.raises(sy.errors.InvalidInput, match=f"{field} is given twice"):
             sy.inject("bills", self.SKILLS, **given)
-        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+        with pytest.raises(sy.errors.InvalidInput, match=f"{field} is given twice"):
             sy.select_prompt_block(self.SKILLS, "bills", **given)
 
 
@@ -173,5 +173,5 @@ class TestWrongCost:
             )
 
     def test_scores_that_are_no_probabilities_have_no_costs(self) -> None:
-        with pytest.raises(sy.InvalidInput, match=r"overlap.*give min_score"):
+        with pytest.raises(sy.errors.InvalidInput, match=r"overlap.*give min_score"):
             sy.select([skill("csv")], "csv", sy.SelectionPolicy(wrong_cost=2), scorer="overlap")

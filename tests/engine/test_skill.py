@@ -17,7 +17,7 @@ FULL: dict[str, Any] = {
     "trigger": True,
     "priority": 3,
     "metadata": {"x": [1, {"y": None}]},
-    "references": [sy.Reference("r.md", "references/r.md", "text")],
+    "references": [sy.types.Reference("r.md", "references/r.md", "text")],
 }
 
 
@@ -84,13 +84,15 @@ class TestCopied:
     @for_each(
         ("given", "kept"),
         [
-            ("docs/a.md", sy.Reference("a.md", "docs/a.md")),
-            ({"path": "docs/a.md"}, sy.Reference("a.md", "docs/a.md")),
-            ({"name": "A", "content": "t"}, sy.Reference("A", "A", "t")),
-            ({"name": "A", "path": "p", "content": 5}, sy.Reference("A", "p")),
+            ("docs/a.md", sy.types.Reference("a.md", "docs/a.md")),
+            ({"path": "docs/a.md"}, sy.types.Reference("a.md", "docs/a.md")),
+            ({"name": "A", "content": "t"}, sy.types.Reference("A", "A", "t")),
+            ({"name": "A", "path": "p", "content": 5}, sy.types.Reference("A", "p")),
         ],
     )
-    def test_a_reference_is_a_value_a_path_or_a_map(self, given: Any, kept: sy.Reference) -> None:
+    def test_a_reference_is_a_value_a_path_or_a_map(
+        self, given: Any, kept: sy.types.Reference
+    ) -> None:
         assert make(references=[given]).references == (kept,)
 
 
@@ -121,7 +123,7 @@ class TestRefused:
         self, fields: dict[str, Any], named: str
     ) -> None:
         given: dict[str, Any] = {"name": "a", "description": "d", "body": "b", **fields}
-        with pytest.raises(sy.InvalidInput, match=named):
+        with pytest.raises(sy.errors.InvalidInput, match=named):
             sy.Skill(**given)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.settings import Config, Models, RunSettings
 from tests.tables import for_each
 

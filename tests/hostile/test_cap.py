@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS, scorer_names
+from skillyard.files import DEFAULT_LIMITS
+from skillyard.scorers import scorer_names
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound

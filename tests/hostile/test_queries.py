@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput, scorer_names
+from skillyard.errors import InvalidInput
+from skillyard.scorers import scorer_names
 from tests.hostile.conftest import Tree
 from tests.hostile.hang_bound import load
 from tests.hostile.queries import QUERIES

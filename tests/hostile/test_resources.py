@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard import DEFAULT_LIMITS, ResourceRefused, list_resources, read_resource
+from skillyard.errors import ResourceRefused
+from skillyard.files import DEFAULT_LIMITS, list_resources, read_resource
 from tests.hostile.conftest import Tree
 from tests.hostile.hang_bound import assert_helpful, below, load
 from tests.hostile.resource_cases import EITHER, READ, REFUSE, REQUESTS, Request

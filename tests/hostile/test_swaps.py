@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import ResourceRefused, SkillIoError, list_resources, read_resource
 from skillyard.engine.catalog.entries import refresh
+from skillyard.errors import ResourceRefused, SkillIoError
+from skillyard.files import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.resource_cases import GUIDE
 from tests.hostile.watchdog import hang_bound

@@ -131,7 +131,7 @@ def _skill(draw: st.DrawFn) -> dict[str, Any]:
         "priority": draw(st.integers(-1, 1)),
         "install_count": draw(st.sampled_from([0, 0, 5, 300, 20_000])),
         "curated": draw(st.booleans()),
-        "references": draw(st.sampled_from([(), (sy.Reference("r.md", "r.md"),)])),
+        "references": draw(st.sampled_from([(), (sy.types.Reference("r.md", "r.md"),)])),
         "source": draw(st.sampled_from([None, "o/r"])),
     }
 

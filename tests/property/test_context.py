@@ -40,7 +40,7 @@ def test_a_summary_keeps_its_budget_whatever_stands_in_the_fields(
 ) -> None:
     for asked in (None, query):
         text = sy.summary(listed, format, budget, asked)
-        assert budget is None or sy.estimate_tokens(text) <= budget
+        assert budget is None or sy.context.estimate_tokens(text) <= budget
         assert text == sy.summary(list(reversed(listed)), format, budget, asked)
         assert all(len(line.splitlines()) <= 1 for line in text.split("\n"))
 

@@ -19,7 +19,7 @@ catalog = sy.load_catalog(sys.argv[2])
 print(catalog.digest, *catalog.skills, *catalog.diagnostics, sep="\\n")
 print(sorted((a.path, b.path) for a, b in catalog.shadowed.items()))
 files, activity = ["a.py", "src/b.ts"], ["tests"]
-for scorer in sy.scorer_names():
+for scorer in sy.scorers.scorer_names():
     for match in sy.rank(catalog, "deploy review tests", files=files, recent_activity=activity,
                          scorer=scorer, limit=None):
         print(match.to_dict(explain=True))

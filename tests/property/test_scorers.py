@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import Scored
 from skillyard.engine.ranking.match import in_order
 from skillyard.engine.ranking.registry import resolve
 from skillyard.engine.ranking.scorer import level_of
+from skillyard.scorers import Scored
 from tests.property.strategies import few, queries, skills
 
 SCORERS = ["confidence", "overlap", "relevance", "triggers"]
@@ -29,7 +29,7 @@ def by_path(scored: Scored) -> dict[str, float]:
     return {skill.path: score for skill, score in scored.scores()}
 
 
-def holds_together(node: sy.Explanation) -> None:
+def holds_together(node: sy.scorers.Explanation) -> None:
     """Fail unless every node follows from its parts as its ``op`` says."""
     values = [part.value for part in node.parts]
     if node.op == "sum" and values:

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import estimate_tokens
 from skillyard.base.invisible import clean, find_hidden, hidden_in_body
 from skillyard.base.text import (
     clean_line,
@@ -18,6 +17,7 @@ from skillyard.base.text import (
     xml_escape,
 )
 from skillyard.base.unicode_tables import DEFAULT_IGNORABLE
+from skillyard.context import estimate_tokens
 from skillyard.engine.context.budget import cut
 from tests.frames import unescape_frame
 from tests.property.strategies import few, hostile_text, many, tag_soup

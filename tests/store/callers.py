@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.base.errors import StoreRefused
+from skillyard.errors import InvalidInput
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     Grant,

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.store import pages as pages_module
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (

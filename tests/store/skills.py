@@ -6,9 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from skillyard import Reference, Skill, Triggers
+from skillyard import Skill, Triggers
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
+from skillyard.types import Reference
 
 __all__ = [
     "any_skills",

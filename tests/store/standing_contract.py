@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard import InvalidInput, Reference
 from skillyard.base.errors import StoreConflict
+from skillyard.errors import InvalidInput
 from skillyard.store.rows import row_of
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Grant, Published, Standing, Submission
+from skillyard.types import Reference
 from tests.store.skills import current, key, skill, skills
 
 __all__ = ["Looking"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.base.errors import StoreUnavailable
 from skillyard.base.io.workers import WorkerLost
+from skillyard.errors import InvalidInput
 from skillyard.store.opening import open_store
 from skillyard.store.operations import folder_publish
 from skillyard.store.operations.folder_publish import PublishOptions, Step, publish_folders

@@ -8,8 +8,8 @@ import traceback
 
 import pytest
 
-from skillyard import InvalidInput, SkillyardError
 from skillyard.base.errors import StoreRefused
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.store import opening
 from skillyard.store.backend import Options
 from skillyard.store.opening import open_store

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard import InvalidInput, Skill
+from skillyard import Skill
 from skillyard.base.errors import StoreConflict, StoreRefused
+from skillyard.errors import InvalidInput
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     FileDigest,

@@ -46,7 +46,7 @@ HIDDEN = skill("wipe-db", "Wipe the database.", "Ask twice.", trigger=True)
 SKILLS = catalog(EMERGENCY, BILLING, GENERALIST, HIDDEN)
 
 
-def resolved(strategies: list[Any], *tools: str, **config: Any) -> sy.SkillContext | None:
+def resolved(strategies: list[Any], *tools: str, **config: Any) -> sy.types.SkillContext | None:
     coordinator = sy.ContextCoordinator(
         SKILLS, Registry(*tools), sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
     )

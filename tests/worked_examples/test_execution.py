@@ -40,7 +40,7 @@ def test_a_selected_skill_is_read_again_and_its_body_is_the_instruction(root: Pa
     loaded = sy.load_catalog(root)
     path = root / "key_skills/first/SKILL.md"
     path.write_text(oasis("first", "Edited since.", 9), encoding="utf-8")
-    active = sy.activate(loaded, "please count words", scorer="triggers")
+    active = sy.context.activate(loaded, "please count words", scorer="triggers")
     assert active is not None
     assert active.skill.body == "Edited since."
     assert "Edited since." in active.block
@@ -51,23 +51,23 @@ def test_a_selected_skill_is_read_again_and_its_body_is_the_instruction(root: Pa
 def test_a_file_that_fails_gives_way_to_the_next_candidate_and_then_to_none(root: Path) -> None:
     loaded = sy.load_catalog(root)
     (root / "key_skills/first/SKILL.md").unlink()
-    second = sy.activate(loaded, "please count words", scorer="triggers")
+    second = sy.context.activate(loaded, "please count words", scorer="triggers")
     assert second is not None
     assert second.skill.slug == "second"
     (root / "key_skills/second/SKILL.md").write_text("---\nbroken", encoding="utf-8")
-    assert sy.activate(loaded, "please count words", scorer="triggers") is None
-    assert sy.activate(loaded, "bake bread", scorer="triggers") is None
+    assert sy.context.activate(loaded, "please count words", scorer="triggers") is None
+    assert sy.context.activate(loaded, "bake bread", scorer="triggers") is None
 
 
 @requirement("oasis:scripts")
 def test_scripts_are_listed_with_whether_the_body_mentions_them(root: Path) -> None:
-    scripts = sy.list_scripts(sy.load_catalog(root).get("first"))
+    scripts = sy.files.list_scripts(sy.load_catalog(root).get("first"))
     assert [(script.path, script.mentioned) for script in scripts] == [
         ("scripts/count.py", True),
         ("scripts/flood.py", False),
         ("scripts/loop.py", False),
     ]
-    assert sy.list_scripts(sy.load_catalog(root).get("second")) == ()
+    assert sy.files.list_scripts(sy.load_catalog(root).get("second")) == ()
 
 
 @requirement("oasis:run-script")
@@ -76,7 +76,7 @@ def test_an_allowed_script_runs_with_its_input_and_without_our_environment(
 ) -> None:
     monkeypatch.setenv("TOKEN", "secret")
     first = sy.load_catalog(root).get("first")
-    result = sy.run_script(
+    result = sy.files.run_script(
         first, "scripts/count.py", ["--fast"], allow=["scripts/count.py"], stdin="one two three"
     )
     assert (result.exit_code, result.stdout) == (0, "3 ['--fast'] None\n")
@@ -98,14 +98,14 @@ def test_anything_but_an_allowed_script_of_the_skill_is_refused(
     root: Path, path: str, allow: list[str]
 ) -> None:
     write_tree(root.parent, {"outside.py": "print('outside')\n"})
-    with pytest.raises(sy.ScriptRefused):
-        sy.run_script(sy.load_catalog(root).get("first"), path, allow=allow)
+    with pytest.raises(sy.errors.ScriptRefused):
+        sy.files.run_script(sy.load_catalog(root).get("first"), path, allow=allow)
 
 
 @requirement("oasis:run-script")
 def test_a_script_is_stopped_at_its_time_limit(root: Path) -> None:
     first = sy.load_catalog(root).get("first")
-    result = sy.run_script(first, "scripts/loop.py", allow=["scripts/loop.py"], timeout_s=0.5)
+    result = sy.files.run_script(first, "scripts/loop.py", allow=["scripts/loop.py"], timeout_s=0.5)
     assert result.timed_out
     assert result.exit_code != 0
 
@@ -113,8 +113,8 @@ def test_a_script_is_stopped_at_its_time_limit(root: Path) -> None:
 @requirement("resources:inside")
 def test_a_resource_inside_the_folder_is_listed_and_read(root: Path) -> None:
     first = sy.load_catalog(root).get("first")
-    assert "scripts/count.py" in [resource.path for resource in sy.list_resources(first)]
-    assert sy.read_resource(first, "scripts/loop.py") == b"while True:\n    pass\n"
+    assert "scripts/count.py" in [resource.path for resource in sy.files.list_resources(first)]
+    assert sy.files.read_resource(first, "scripts/loop.py") == b"while True:\n    pass\n"
 
 
 @requirement("resources:inside")
@@ -145,5 +145,5 @@ def test_no_other_path_is_read(root: Path, path: str) -> None:
     (folder / "linked").symlink_to(root.parent / "outside")
     first = sy.load_catalog(root).get("first")
     with pytest.raises(sy.SkillError):
-        sy.read_resource(first, path)
-    assert "link.md" not in [resource.path for resource in sy.list_resources(first)]
+        sy.files.read_resource(first, path)
+    assert "link.md" not in [resource.path for resource in sy.files.list_resources(first)]

@@ -17,7 +17,7 @@ SEARCH = skill("search", "Find code.", "Use rg first.")
 
 def inject(
     prompt: Any, skills: sy.Catalog, policy: sy.SelectionPolicy | None = None, **options: Any
-) -> sy.Injection:
+) -> sy.types.Injection:
     """Inject as the document does: by its own scorer."""
     return sy.inject(prompt, skills, policy, scorer="overlap", **options)
 
@@ -79,7 +79,7 @@ def test_the_body_is_cut_to_two_thousand_characters_by_default() -> None:
 @for_each("text", ["weather on mars", "", "  \n "])
 def test_without_a_match_the_prompt_comes_back_as_it_was(text: str) -> None:
     injection = inject([message(text)], catalog(SEARCH))
-    assert injection == sy.Injection([message(text)], None)
+    assert injection == sy.types.Injection([message(text)], None)
     assert inject(text, catalog()).prompt == text
 
 

@@ -59,7 +59,7 @@ REQUEST = "recover my account security"  # nine points for each of the two
 def test_skills_with_close_scores_are_offered_as_a_menu() -> None:
     selection = sy.select(catalog(RECOVERY, UPDATE, TAX), REQUEST, scorer="overlap")
     assert names(selection.menu) == ["account-recovery", "security-update"]
-    question = sy.menu_text(selection)
+    question = sy.context.menu_text(selection)
     assert "account-recovery" in question
     assert "security-update" in question
     assert "tax" not in question

@@ -19,7 +19,7 @@ CATALOG = sy.Catalog.from_skills(
 
 
 def test_skillyard_knows_the_scorer_by_name():
-    assert "name-words" in sy.scorer_names()
+    assert "name-words" in sy.scorers.scorer_names()
 
 
 def test_the_score_is_the_share_of_the_name_and_the_value_of_the_explanation():
@@ -46,6 +46,6 @@ def test_the_source_is_searched_by_name_and_brings_the_text_of_the_skill():
 def test_a_skill_that_is_not_in_the_handbook_is_not_found():
     handbook = open_handbook(None, None)
     (hit,) = asyncio.run(handbook.search("register a visitor", 1))
-    with pytest.raises(sy.SourceFailed) as error:
+    with pytest.raises(sy.errors.SourceFailed) as error:
         asyncio.run(handbook.fetch(hit._replace(id="other")))
     assert error.value.code == "not_found"

@@ -2,9 +2,9 @@
 
 ``check_arguments`` reads the annotations of a function or class at the first call. A call with an
 argument of another type raises InvalidInput, which names the parameter and the expected type.
-Functions check ranges themselves. The door of the package adds the checks to the functions and
-constructors that it hands out, so that our own calls, whose types mypy checks, pay nothing. Methods
-have the decorator.
+Functions check ranges themselves. The package and its public modules add the checks to the
+functions and constructors that they hand out, so that our own calls, whose types mypy checks, pay
+nothing. Methods have the decorator.
 
 typeguard does the same in general, but importing it takes five times as long as this module and
 its errors, and start-up loads no third-party module.
@@ -120,9 +120,24 @@ def check_arguments(target: _Target) -> _Target:
     if issubclass(target, tuple):
         subject.__new__ = staticmethod(_checking(subject.__new__, subject.__annotations__, target))
         subject._make = classmethod(_make_from)
-    elif "__init__" in vars(target):
+    elif "__init__" in vars(target) and not getattr(target, "_is_protocol", False):
         subject.__init__ = _checking(subject.__init__, subject.__init__.__annotations__)
     return target
+
+
+def check_public(value: Any) -> Any:
+    """Return a public name, a function or class with checks; not errors, which are raised often."""
+    if not callable(value) or value.__module__ == InvalidInput.__module__:
+        return value
+    value = check_arguments(value)
+    setattr(sys.modules[value.__module__], value.__name__, value)  # pickle looks there
+    return value
+
+
+def check_module(names: dict[str, Any]) -> None:
+    """Check the names of a public module that are not private."""
+    for name in [name for name in names if not name.startswith("_")]:
+        names[name] = check_public(names[name])
 
 
 def _make_from(cls: type, values: Iterable[Any]) -> Any:

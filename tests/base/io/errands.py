@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 
 
 def doubled(number: int) -> int:

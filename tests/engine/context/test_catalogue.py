@@ -17,12 +17,12 @@ class TestFormats:
         assert text == "- **a\\_b**: \\*x\\* \\[y\\](z) \\<i\\> \\`c\\` \\| \\\\"
 
     def test_a_wrong_format_lists_the_known_ones(self) -> None:
-        with pytest.raises(sy.UnknownName, match="lines, markdown, xml"):
+        with pytest.raises(sy.errors.UnknownName, match="lines, markdown, xml"):
             sy.summary([], "yaml")
 
     @for_each("budget", [-1, True, 2.5])
     def test_a_budget_is_a_count_or_none(self, budget: Any) -> None:
-        with pytest.raises(sy.InvalidInput, match="budget_tokens"):
+        with pytest.raises(sy.errors.InvalidInput, match="budget_tokens"):
             sy.summary([], budget_tokens=budget)
 
 

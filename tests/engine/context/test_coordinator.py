@@ -32,14 +32,14 @@ class Tools:
 HOST = Tools(Read="read-tool", Bash="bash-tool")
 
 
-def resolve(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext | None:
+def resolve(skills: Any, *strategies: Any, **config: Any) -> sy.types.SkillContext | None:
     coordinator = sy.ContextCoordinator(
         skills, HOST, sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
     )
     return coordinator.resolve(strategies)
 
 
-def found(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext:
+def found(skills: Any, *strategies: Any, **config: Any) -> sy.types.SkillContext:
     context = resolve(skills, *strategies, **config)
     assert context is not None
     return context
@@ -131,5 +131,5 @@ class TestConfig:
     @for_each("field", ["max_instruction_chars", "max_reference_chars"])
     @for_each("value", [-1, True, 2.5, None])
     def test_a_limit_is_a_count(self, field: str, value: Any) -> None:
-        with pytest.raises(sy.InvalidInput, match=field):
+        with pytest.raises(sy.errors.InvalidInput, match=field):
             sy.CoordinatorConfig(**{field: value})

@@ -30,7 +30,9 @@ class Tools:
 def test_both_tags_carry_the_fence_wherever_a_block_is_made() -> None:
     coordinator = sy.ContextCoordinator([SKILL], Tools())
     context = coordinator.resolve(sy.ByName("csv-cleaning"), fence=FENCE)
-    activation = sy.activate([SKILL], "csv", sy.SelectionPolicy(0), scorer="overlap", fence=FENCE)
+    activation = sy.context.activate(
+        [SKILL], "csv", sy.SelectionPolicy(0), scorer="overlap", fence=FENCE
+    )
     selected = sy.select_prompt_block([SKILL], "csv files", fence=FENCE)
     assert context is not None
     assert context.instruction.startswith(f"[skill:csv-cleaning fence={FENCE}]\n")
@@ -72,7 +74,7 @@ def test_no_body_closes_a_frame_even_where_it_knows_the_fence(body: str) -> None
 def test_a_block_that_is_there_is_not_put_there_again() -> None:
     once = sy.inject("clean csv files", [SKILL], fence=FENCE).prompt
     assert sy.inject(once, [SKILL], fence=FENCE).prompt == once
-    assert sy.inject(once, [SKILL], fence=sy.random_fence()).prompt == once
+    assert sy.inject(once, [SKILL], fence=sy.context.random_fence()).prompt == once
     assert sy.inject(once, [SKILL]).prompt == once
     plain = sy.inject("clean csv files", [SKILL]).prompt
     assert sy.inject(plain, [SKILL], fence=FENCE).prompt == plain
@@ -86,7 +88,7 @@ def test_a_fence_that_could_be_guessed_or_break_a_tag_is_refused(fence: str) -> 
         lambda: sy.prompt_block(SKILL, fence=fence),
         lambda: sy.select_prompt_block([], "x", fence=fence),
         lambda: sy.inject("x", [], fence=fence),
-        lambda: sy.activate([], "x", fence=fence),
+        lambda: sy.context.activate([], "x", fence=fence),
         lambda: sy.ContextCoordinator([], Tools()).resolve([], fence=fence),
     ]
     for call in calls:

@@ -28,7 +28,7 @@ def test_the_budgets_that_the_hosts_themselves_report(
 
 
 def test_an_unknown_host_names_the_known_ones() -> None:
-    with pytest.raises(sy.UnknownName, match="claude-code, codex, copilot-cli, vscode"):
+    with pytest.raises(sy.errors.UnknownName, match="claude-code, codex, copilot-cli, vscode"):
         hosts.rule_of("emacs")
 
 

@@ -17,7 +17,7 @@ SKILLS = catalog(skill("deploy", "Deploy apps.", "Steps."), skill("review", "Rev
 TEXT = "deploy the apps"
 
 
-def inject(prompt: Any, **options: Any) -> sy.Injection:
+def inject(prompt: Any, **options: Any) -> sy.types.Injection:
     return sy.inject(prompt, SKILLS, **{"scorer": "overlap"} | options)
 
 
@@ -49,7 +49,7 @@ class TestUnchanged:
 
     @for_each("prompt", [None, 5, b"bytes", ["text"], {1, 2}, {"role": "user", "content": 5}])
     def test_another_shape_is_wrong_use(self, prompt: Any) -> None:
-        with pytest.raises(sy.InvalidInput):
+        with pytest.raises(sy.errors.InvalidInput):
             inject(prompt)
 
 

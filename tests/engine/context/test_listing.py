@@ -177,7 +177,7 @@ class TestVsCode:
         assert found.budget is None
 
     def test_there_is_no_budget_to_replace(self) -> None:
-        with pytest.raises(sy.InvalidInput, match="no budget of VS Code is known"):
+        with pytest.raises(sy.errors.InvalidInput, match="no budget of VS Code is known"):
             host_listing(THREE, VSCODE, budget=100)
 
 
@@ -222,7 +222,7 @@ def libraries(draw: st.DrawFn) -> sy.Catalog:
         description = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=120))
         try:
             found.append(skill(name, description, path=f"/s/{number}/SKILL.md"))
-        except sy.InvalidInput:
+        except sy.errors.InvalidInput:
             continue
     return sy.Catalog.from_skills(found)
 

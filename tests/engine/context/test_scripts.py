@@ -42,7 +42,7 @@ def run(root: Path, name: str, *arguments: str, source: str = "", **options: Any
         write_tree(root, {f"p/{path}": source})
     (one,) = [s for s in sy.load_catalog(root) if s.name == "p"]
     with hang_bound(30):
-        return sy.run_script(one, path, arguments, allow={path}, **options)
+        return sy.files.run_script(one, path, arguments, allow={path}, **options)
 
 
 class TestRefused:
@@ -68,20 +68,20 @@ class TestRefused:
         (root / "p/scripts/out.py").symlink_to("../../evil.py")
         os.mkfifo(root / "p/scripts/pipe.py")
         (one,) = sy.load_catalog(root).skills
-        with pytest.raises(sy.ScriptRefused, match=why), hang_bound():
-            sy.run_script(one, path, allow=allow)
+        with pytest.raises(sy.errors.ScriptRefused, match=why), hang_bound():
+            sy.files.run_script(one, path, allow=allow)
 
     @pytest.mark.parametrize("arguments", [[5], ["a\0b"], [b"x"], "text"])
     def test_arguments_are_texts(self, root: Path, arguments: Any) -> None:
         (one,) = sy.load_catalog(root).skills
-        with pytest.raises(sy.InvalidInput, match="arguments"):
-            sy.run_script(one, "scripts/go.py", arguments, allow=["scripts/go.py"])
+        with pytest.raises(sy.errors.InvalidInput, match="arguments"):
+            sy.files.run_script(one, "scripts/go.py", arguments, allow=["scripts/go.py"])
 
     def test_an_interpreter_that_is_not_there_is_said(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(scripts_module._INTERPRETERS, ".py", ("no-such-interpreter-here",))
-        with pytest.raises(sy.ScriptRefused, match="cannot start no-such-interpreter-here"):
+        with pytest.raises(sy.errors.ScriptRefused, match="cannot start no-such-interpreter-here"):
             run(root, "go.py")
 
 

@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
-from skillyard import EmbedderFailed
 from skillyard.engine.embedding import protocol
 from skillyard.engine.embedding.protocol import Embedder
+from skillyard.errors import EmbedderFailed
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 PATIENCE_S = 30.0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import EmbedderFailed
 from skillyard.engine.embedding import cache as module
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
+from skillyard.errors import EmbedderFailed
 from tests.engine.embedding.letters import Letters
 
 TEXTS = ["deploy", "test", "deploy", "", "日本"]

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import EmbedderFailed, InvalidInput, UnknownName
 from skillyard.engine.embedding.protocol import (
     embed_checked,
     resolve_embedder,
     unit_bytes,
 )
 from skillyard.engine.ranking.registry import resolve
+from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
 from tests.engine.embedding.letters import Letters
 from tests.tables import for_each
 

@@ -77,7 +77,7 @@ class TestSplit:
 
     @for_each(("char", "fits"), [("a", 20), ("é", 10)])
     def test_the_size_of_a_block_is_counted_in_bytes(self, char: str, fits: int) -> None:
-        limits = sy.DEFAULT_LIMITS._replace(frontmatter_bytes=21)
+        limits = sy.files.DEFAULT_LIMITS._replace(frontmatter_bytes=21)
         assert split(f"---\n{char * fits}\n---\n", "p", limits).block == char * fits + "\n"
         with pytest.raises(sy.InvalidFrontmatter) as caught:
             split(f"---\n{char * (fits + 1)}\n---\n", "p", limits)

@@ -94,7 +94,7 @@ class TestRead:
         assert caught.value.code == "yaml_too_large"
 
     def test_values_and_keys_are_counted_as_they_come(self) -> None:
-        limits = sy.DEFAULT_LIMITS._replace(yaml_nodes=10, yaml_keys=3)
+        limits = sy.files.DEFAULT_LIMITS._replace(yaml_nodes=10, yaml_keys=3)
         read_mapping("a: 1\nb: 2\nc: 3\n", "p", limits)
         with pytest.raises(sy.SkillYamlError, match="more than 3 keys"):
             read_mapping("a: 1\nb: 2\nc: 3\nd: 4\n", "p", limits)

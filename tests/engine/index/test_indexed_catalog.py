@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS, Catalog, SelectionPolicy
+from skillyard import Catalog, SelectionPolicy
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
@@ -24,6 +24,7 @@ from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.library_spec import index_folder
+from skillyard.files import DEFAULT_LIMITS
 from skillyard.install.policy.library import open_catalog
 from tests.tables import for_each
 

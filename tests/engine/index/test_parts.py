@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS
 from skillyard.base.io.locks import file_lock
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
@@ -20,6 +19,7 @@ from skillyard.engine.index.index_update import build_index, refresh_index
 from skillyard.engine.index.index_writer import LOCK
 from skillyard.engine.index.indexed_catalog import BUILDING, IndexedCatalog, open_library_index
 from skillyard.engine.index.library_spec import index_folder
+from skillyard.files import DEFAULT_LIMITS
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import Reference
+from skillyard.types import Reference
 
 SKILLS = (
     sy.Skill(
@@ -51,12 +51,12 @@ def test_it_finds_what_rank_finds(tmp_path: Path) -> None:
 
 
 def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(sy.SkillyardError) as caught:
+    with pytest.raises(sy.errors.SkillyardError) as caught:
         sy.Index.open(tmp_path / "nothing")
     assert getattr(caught.value, "code", "") == "index_missing"
     index = sy.Index.build(SKILLS, tmp_path)
     for limit in (-1, 1.5, True, "10"):
-        with pytest.raises(sy.InvalidInput, match="limit"):
+        with pytest.raises(sy.errors.InvalidInput, match="limit"):
             index.search("x", limit)  # type: ignore[arg-type]
     (path,) = tmp_path.glob("*.skyidx")
     path.write_bytes(b"nonsense")

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import Explanation
 from skillyard.engine.ranking.hybrid import HYBRID, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.query_analysis import (
     analyse_query,
 )
+from skillyard.scorers import Explanation
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import EmbedderFailed, InvalidInput, Query
+from skillyard import Query
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
+from skillyard.errors import EmbedderFailed, InvalidInput
 from tests.engine.embedding.letters import Letters, install
 from tests.tables import for_each
 

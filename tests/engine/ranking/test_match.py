@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import Scored
 from skillyard.engine.ranking.match import Pair, in_order
+from skillyard.scorers import Scored
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document, skill
@@ -27,8 +27,8 @@ class Given(Scored):
     def scores(self) -> list[Pair]:
         return []
 
-    def explain(self, skill: sy.Skill) -> sy.Explanation:
-        return sy.Explanation("given", 0.0)
+    def explain(self, skill: sy.Skill) -> sy.scorers.Explanation:
+        return sy.scorers.Explanation("given", 0.0)
 
     def tier(self, skill: sy.Skill) -> int:
         return skill.priority
@@ -90,7 +90,7 @@ class TestCandidates:
 class TestRank:
     @for_each("limit", [-1, 1.5, True, "10"])
     def test_a_limit_is_a_count_or_none(self, limit: Any) -> None:
-        with pytest.raises(sy.InvalidInput, match="limit"):
+        with pytest.raises(sy.errors.InvalidInput, match="limit"):
             sy.rank([], "x", limit=limit)
 
 

@@ -41,7 +41,7 @@ def test_a_query_is_empty_without_text_and_files(query: sy.Query, empty: bool) -
     ],
 )
 def test_a_wrong_type_is_refused_by_name(fields: dict[str, Any], named: str) -> None:
-    with pytest.raises(sy.InvalidInput, match=named):
+    with pytest.raises(sy.errors.InvalidInput, match=named):
         sy.Query(**fields)
 
 

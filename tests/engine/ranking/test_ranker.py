@@ -59,14 +59,14 @@ class TestRankerAsScorer:
             def rank(self, skills: Any, query: str = "", include_references: bool = False) -> Any:
                 return [view.skill for view in skills]
 
-        with pytest.raises(sy.InvalidInput, match=r"Ranker\.rank must return"):
+        with pytest.raises(sy.errors.InvalidInput, match=r"Ranker\.rank must return"):
             sy.rank(SKILLS, "x", scorer=Wrong())
 
     def test_it_sees_the_documented_fields_of_a_skill(self) -> None:
         full = sy.Skill(
             "n", "d", "body", id="i", slug="s", title="T", version="1", source="o/r",
             allowed_tools=("t",), install_count=5, curated=True, metadata={"k": 1},
-            references=(sy.Reference("r", "r.md"),),
+            references=(sy.types.Reference("r", "r.md"),),
         )  # fmt: skip
         view = RankedSkill(full)
         assert (view.id, view.title, view.description, view.content) == ("s", "T", "d", "body")
@@ -78,10 +78,10 @@ class TestRankerAsScorer:
 
 class TestScorerAsRanker:
     def test_skills_come_back_best_first_and_all_of_them(self) -> None:
-        ranker = sy.ScorerRanker("overlap")
+        ranker = sy.scorers.ScorerRanker("overlap")
         given = [skill("a", "x"), skill("two", "x"), skill("three", "two")]
         assert [one.name for one in ranker.rank(given, "two")] == ["two", "three", "a"]
 
     def test_a_wrong_name_is_an_error_of_the_call(self) -> None:
-        with pytest.raises(sy.UnknownName):
-            sy.ScorerRanker("nope").rank([skill()])
+        with pytest.raises(sy.errors.UnknownName):
+            sy.scorers.ScorerRanker("nope").rank([skill()])

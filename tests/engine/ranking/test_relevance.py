@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard import Scored
 from skillyard.engine.ranking.field_hits import terms
 from skillyard.engine.ranking.relevance import RELEVANCE
+from skillyard.scorers import Scored
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 

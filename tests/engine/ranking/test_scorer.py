@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import Level, Scored
 from skillyard.engine.ranking.overlap import OVERLAP, BoundOverlap, Overlap
 from skillyard.engine.ranking.registry import bind, resolve
 from skillyard.engine.ranking.scorer import level_of
+from skillyard.scorers import Level, Scored
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
-LEAF = sy.Explanation("name", 2.0, (), "leaf", "a b")
+LEAF = sy.scorers.Explanation("name", 2.0, (), "leaf", "a b")
 
 
 class TestExplanation:
     def test_its_json_shape_leaves_out_what_is_empty(self) -> None:
-        tree = sy.Explanation("all", 2.0, (LEAF,))
+        tree = sy.scorers.Explanation("all", 2.0, (LEAF,))
         assert tree.to_dict() == {
             "label": "all",
             "value": 2.0,
@@ -35,21 +35,21 @@ class TestExplanation:
 class Fixed(Scored):
     """Scores that explain themselves by the parts they are given."""
 
-    def __init__(self, *parts: sy.Explanation) -> None:
+    def __init__(self, *parts: sy.scorers.Explanation) -> None:
         self.parts = parts
 
     def scores(self) -> list[tuple[sy.Skill, float]]:
         return []
 
-    def explain(self, skill: sy.Skill) -> sy.Explanation:
-        return sy.Explanation("all", sum(part.value for part in self.parts), self.parts)
+    def explain(self, skill: sy.Skill) -> sy.scorers.Explanation:
+        return sy.scorers.Explanation("all", sum(part.value for part in self.parts), self.parts)
 
 
 def test_a_reason_names_the_parts_that_count_the_largest_first() -> None:
     parts = (
-        sy.Explanation("small", 1.0, (), "leaf"),
-        sy.Explanation("none", 0.0, (), "leaf", "nothing"),
-        sy.Explanation("large", 3.0, (), "leaf", "x, y"),
+        sy.scorers.Explanation("small", 1.0, (), "leaf"),
+        sy.scorers.Explanation("none", 0.0, (), "leaf", "nothing"),
+        sy.scorers.Explanation("large", 3.0, (), "leaf", "x, y"),
     )
     assert Fixed(*parts).reason(skill()) == "large: x, y | small"
     assert Fixed().reason(skill()) == ""
@@ -96,7 +96,7 @@ class TestNames:
     @for_each("name", ["confidence", "overlap", "relevance", "triggers"])
     def test_a_built_in_name_gives_its_scorer(self, name: str) -> None:
         scorer = resolve(name)
-        assert isinstance(scorer, sy.Scorer)
+        assert isinstance(scorer, sy.scorers.Scorer)
         assert scorer.name == name
         assert scorer.default_policy.top_k >= 1
         assert list(scorer.levels) == sorted(scorer.levels, reverse=True)
@@ -104,7 +104,7 @@ class TestNames:
 
     def test_installed_packages_add_names(self, plugins: list[Point]) -> None:
         plugins.append(Point("mine", Overlap(name_weight=9.0)))
-        assert sy.scorer_names() == (
+        assert sy.scorers.scorer_names() == (
             "confidence",
             "hybrid",
             "mine",
@@ -120,7 +120,7 @@ class TestNames:
 
     @for_each("wrong", [None, 5, object()])
     def test_anything_else_is_refused(self, wrong: object) -> None:
-        with pytest.raises(sy.InvalidInput, match="scorer must be a name"):
+        with pytest.raises(sy.errors.InvalidInput, match="scorer must be a name"):
             resolve(wrong)
 
 

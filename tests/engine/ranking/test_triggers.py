@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard import Scored
 from skillyard.engine.ranking.triggers import TRIGGERS
+from skillyard.scorers import Scored
 from tests.tables import for_each
 from tests.worked_examples.making import skill
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard import Catalog, Query, Skill, SkillFeedback
+from skillyard import Catalog, Query, Skill
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     FEEDBACK_LOG_ODDS,
@@ -18,6 +18,7 @@ from skillyard.engine.ranking.hybrid.constants import (
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, ScoredHybrid
 from skillyard.engine.ranking.hybrid.user_feedback import CLIENT_SHARE
 from skillyard.engine.selection import select
+from skillyard.types import SkillFeedback
 
 REQUEST = "extract the tables from this pdf file"
 LIKE_IT = "get the tables out of a pdf"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import Catalog, InvalidInput, Skill
+from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
+from skillyard.errors import InvalidInput
 from skillyard.evals.cases.reading import CasePlaces
 from skillyard.evals.cases.scaffolding import (
     PROMPTS_THAT_DO_NOT_FIRE,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.judgement.judge import PROMPT_VERSION, invoke_judge, judge_prompt
 from skillyard.evals.models.calls import ModelFailed, ModelReply, RunStopped, TokenUsage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.models.calls import Budget, Price, RunStopped, Spending, require_prices
 from skillyard.evals.storage import Events
 from tests.evals.models.making import price_of

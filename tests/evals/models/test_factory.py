@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.models.calls import ModelFailed, ModelRequest, TokenUsage
 from skillyard.evals.models.sdk import PROVIDERS, as_model, open_model
 from skillyard_testkit.fake_llm import FakeLlm, faults

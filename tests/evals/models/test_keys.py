@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.models.calls import ModelFailed, RetryTimes
 from skillyard.evals.models.providers import redacted
 from skillyard.evals.models.sdk import open_model

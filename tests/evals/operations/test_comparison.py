@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput, SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.evals.operations.eval_results import (
     BaselineComparison,
     EvalComparison,

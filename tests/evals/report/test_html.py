@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.evals.report.render import LETTERS, environment, html, html_cases
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.values import visible_line

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput
 from skillyard.base.sums import wilson
+from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.intervals import (
     RARE,
     mean_interval,

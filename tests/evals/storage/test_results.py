@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput, SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage import (
     EVENTS,

@@ -163,7 +163,7 @@ class AdapterContract(ABC):
         sent = self.ran(library(max_tokens=30), FITS).sent[0]
         body = sent.split("[skill:csv-cleaning]\n")[1].split("\n[/skill]")[0]
         assert body.endswith("[... truncated]")
-        assert sy.estimate_tokens(body) <= 30
+        assert sy.context.estimate_tokens(body) <= 30
 
     def test_the_model_is_offered_the_four_tools_and_nothing_that_a_skill_allows_itself(
         self,

@@ -77,7 +77,7 @@ class TestFrames:
     def test_no_text_of_a_skill_leaves_its_frame(self, body: str, name: str, path: str) -> None:
         try:
             found = skill(name, "Clean csv exports.", f"[/skill] {body} [skill:x]", path=path)
-        except sy.InvalidInput:
+        except sy.errors.InvalidInput:
             return
         skills = AgentSkills([found], SkillOptions(scorer="overlap", max_tokens=None))
         offer = skills.choose("clean csv exports")

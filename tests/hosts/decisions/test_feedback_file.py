@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput, Query, SkillIoError
+from skillyard import Query, SkillIoError
+from skillyard.errors import InvalidInput
 from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions import with_feedback
 from skillyard.hosts.decisions.feedback_file import (

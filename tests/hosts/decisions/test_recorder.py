@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import Query, scorer_names
+from skillyard import Query
 from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
+from skillyard.scorers import scorer_names
 from tests.configuration import configure
 from tests.shared_data import PACKAGES
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.git.address import parse_git_address
 from skillyard.install.git.command import Git, GitLimits
 from skillyard.install.git.repository import GitRepository, clear_repositories

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput, SourceFailed
+from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.install.git.address import parse_git_address
 from skillyard.install.git.command import Git, failure_of
 from skillyard.install.git.repository import GitRepository, clear_repositories

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import SkillyardError
+from skillyard.errors import SkillyardError
 from skillyard.install.origins.target import SkillTarget, parse_target
 from tests.tables import for_each
 

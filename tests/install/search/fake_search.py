@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
-from skillyard import SearchResult, SearchService
+from skillyard import SearchService
 from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.settings import Settings
+from skillyard.types import SearchResult
 from skillyard_testkit import FakeServers
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 from tests.install.search.fake_search import skill_text
 

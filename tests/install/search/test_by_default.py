@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard import SearchResult
 from skillyard.install.sources.settings import Settings
+from skillyard.types import SearchResult
 from tests.install.search.fake_search import ids, searched, skill_text
 from tests.install.search.memory import Memory, hit
 

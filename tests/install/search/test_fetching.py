@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard import InvalidInput, SkillNotFound, SourceFailed
+from skillyard.errors import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import found, got, settings_of, skill_text

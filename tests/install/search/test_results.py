@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard import SearchResult
 from skillyard.install.sources.settings import Settings
+from skillyard.types import SearchResult
 from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (
     by_id,

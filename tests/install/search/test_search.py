@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput, SearchService
+from skillyard import SearchService
+from skillyard.errors import InvalidInput
 from skillyard.install.sources.protocol import Hit, Source
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings

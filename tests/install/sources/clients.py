@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.repository import skill_folder, skill_folders
 from skillyard.install.sources.responses import ResponseCache, json_of
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport

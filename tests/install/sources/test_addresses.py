@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 
-from skillyard import InvalidInput, SkillyardError, SourceFailed
+from skillyard.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.install.sources.addresses import is_public, public_addresses
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.github import GitHub, GitHubSource, RepositoryTree
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.cli import main
+from skillyard.errors import InvalidInput
 from skillyard.install.sources.transport import host_name, host_of
 from tests.configuration import configure
 from tests.serve.http.local_server import LIBRARY, running

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.files import DEFAULT_LIMITS
 from skillyard.install.sources.local import LocalSource
 from skillyard.install.sources.protocol import Hit, Package
 from tests.hostile.watchdog import hang_bound

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput, SkillIoError, SkillyardError
+from skillyard.errors import InvalidInput, SkillIoError, SkillyardError
 from skillyard.install.sources.build import build_sources, build_transport
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit

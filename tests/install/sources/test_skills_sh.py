@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.skills_sh import SkillsSh, installs_of

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.transport import HttpResponse, Transport
 from skillyard_testkit import faults
 from skillyard_testkit.faults import Fault

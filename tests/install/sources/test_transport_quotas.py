@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.transport import HttpResponse, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.install.sources.clients import (

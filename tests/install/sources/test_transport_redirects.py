@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import SkillyardError, SourceFailed
+from skillyard.errors import SkillyardError, SourceFailed
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard.install.sources.well_known import SCHEMA, WellKnown, digest_of

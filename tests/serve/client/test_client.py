@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.serve.client import Client
 from tests.serve.client.client_pair import Way, answer, lying
 from tests.tables import for_each

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput, SkillyardError
 from skillyard.base.errors import ServiceFailed, ServiceRefused, ServiceUnavailable
 from skillyard.base.shapes.service import Fault
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.serve.client import SourcesFailed
 from skillyard.serve.runtime.errors import (
     Refused,

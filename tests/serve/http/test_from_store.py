@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from skillyard import Reference, Skill
+from skillyard import Skill
 from skillyard.install.copies.archives import read_archive
 from skillyard.serve.http.routes.discovery import INDEX_PATH
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Submission
+from skillyard.types import Reference
 from tests.configuration import configure
 from tests.serve.http.local_server import LIBRARY, Running, raw, request, running, until
 from tests.serve.http.shapes import conforms

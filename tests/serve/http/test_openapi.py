@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from skillyard import scorer_names
+from skillyard.scorers import scorer_names
 from skillyard.serve.http.openapi import SCHEMAS, document
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.mcp.http_app import MCP_PATH

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.app import create_app
 from skillyard.serve.runtime.options import TOKEN, ServiceOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from skillyard import estimate_tokens
+from skillyard.context import estimate_tokens
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.requirements import requirement

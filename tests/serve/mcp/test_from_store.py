@@ -10,11 +10,11 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
-from skillyard import Reference
 from skillyard.serve.mcp.server import SkillServer
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.store.values import Submission
+from skillyard.types import Reference
 from tests.serve.mcp.local_servers import (
     ask,
     eventually,

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ListToolsResult
 
-from skillyard import InvalidInput
+from skillyard.errors import InvalidInput
 from skillyard.serve.mcp.tools import DEFAULT, tools_of
 from skillyard.serve.runtime.options import ServiceOptions
 from tests.serve.mcp.local_servers import in_process, run

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import skillyard as sy
-from skillyard import Diagnostic, Query, Reference, SearchResult, Skill, SourceFailed
+from skillyard import Diagnostic, Query, Skill
 from skillyard.engine.operations.skill_explanation import why_skill
 from skillyard.engine.resources import Resource
+from skillyard.errors import SourceFailed
 from skillyard.hosts.operations.skill_selection import select_skills
 from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.web.rendering import environment
 from skillyard.serve.web.search_page import Question, SearchOffer, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
+from skillyard.types import Reference, SearchResult
 
 OFFER = SearchOffer(("local", "skills.sh"), ("hybrid", "overlap"), "hybrid")
 

@@ -8,21 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from skillyard import (
-    Catalog,
-    Origin,
-    Reference,
-    ResourceRefused,
-    Skill,
-    SkillyardError,
-    Triggers,
-    list_resources,
-    rank,
-    read_resource,
-)
+from skillyard import Catalog, Skill, Triggers, rank
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
+from skillyard.errors import ResourceRefused, SkillyardError
+from skillyard.files import list_resources, read_resource
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import MAX_CHANGES, apply, catch_up, is_little
@@ -32,6 +23,7 @@ from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Submission
+from skillyard.types import Origin, Reference
 from tests.parity.trees import write_tree
 from tests.store.skills import seen_by, standing
 

@@ -6,18 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import (
-    AmbiguousName,
-    Catalog,
-    InvalidInput,
-    Origin,
-    rank,
-    scorer_names,
-)
+from skillyard import AmbiguousName, Catalog, rank
+from skillyard.errors import InvalidInput
+from skillyard.scorers import scorer_names
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Submission
+from skillyard.types import Origin
 from tests.store.node.nodes import LIBRARY, REQUESTS, Node, answers, found, in_memory
 from tests.store.skills import key, skill, skills
 from tests.tables import for_each

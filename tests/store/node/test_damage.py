@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import IndexDamaged, SkillyardError
 from skillyard.engine.index.manifest import NAME
+from skillyard.errors import IndexDamaged, SkillyardError
 from skillyard.store.node.follower import Follower
 from tests.store.node.nodes import Node, answers, in_memory
 from tests.store.skills import skill

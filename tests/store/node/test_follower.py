@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput, UnknownName
+from skillyard.errors import InvalidInput, UnknownName
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.sql_store import CatalogStore

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard import Origin, Skill, Triggers
+from skillyard import Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Submission
+from skillyard.types import Origin
 from tests.store.node.nodes import Node, answers, in_memory, store_in
 from tests.store.skills import skill
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import skillyard as sy
+from skillyard.scorers import DefaultPolicy, Explanation, Level, Scored
 
 __all__ = ["NAME_WORDS", "NameWords"]
 
@@ -23,10 +24,8 @@ class NameWords:
 
     name = "name-words"
     scale = "0..1"
-    levels = (sy.Level(1.0, "whole"), sy.Level(0.5, "half"), sy.Level(0.0, "part"))
-    default_policy = sy.DefaultPolicy(
-        min_score=0.5, top_k=1, menu_margin=0.0, tie_break="name, path"
-    )
+    levels = (Level(1.0, "whole"), Level(0.5, "half"), Level(0.0, "part"))
+    default_policy = DefaultPolicy(min_score=0.5, top_k=1, menu_margin=0.0, tie_break="name, path")
 
     def bind(self, skills: Iterable[sy.Skill]) -> BoundNameWords:
         """Prepare what depends on the skills only."""
@@ -44,7 +43,7 @@ class BoundNameWords:
         return ScoredNameWords(self.skills, _words(query.text))
 
 
-class ScoredNameWords(sy.Scored):
+class ScoredNameWords(Scored):
     """The scores of one request."""
 
     def __init__(self, skills: Sequence[sy.Skill], words: frozenset[str]) -> None:
@@ -56,12 +55,12 @@ class ScoredNameWords(sy.Scored):
         pairs = [(skill, self.explain(skill).value) for skill in self._skills]
         return [(skill, score) for skill, score in pairs if score > 0]
 
-    def explain(self, skill: sy.Skill) -> sy.Explanation:
+    def explain(self, skill: sy.Skill) -> Explanation:
         """Return how the score is computed. The score is the value of the root."""
         words = _words(skill.name)
         shared = sorted(words & self._words)
-        parts = tuple(sy.Explanation(word, 1 / len(words), (), "leaf") for word in shared)
-        return sy.Explanation("words of the name", len(shared) / max(1, len(words)), parts)
+        parts = tuple(Explanation(word, 1 / len(words), (), "leaf") for word in shared)
+        return Explanation("words of the name", len(shared) / max(1, len(words)), parts)
 
 
 NAME_WORDS = NameWords()

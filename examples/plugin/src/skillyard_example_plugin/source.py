@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from skillyard.base.errors import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 
 __all__ = ["Handbook", "open_handbook"]

@@ -14,7 +14,7 @@ from skillyard.base.shapes import Schema
 from skillyard.check.validation import report
 from skillyard.check.validation.checker import Target, check_target, order, target_of
 from skillyard.check.validation.codes import check_profile
-from skillyard.check.validation.config import CheckConfig, find_check_config
+from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.fixes import Fix, FixPlan, plan_fixes, write_plan
 from skillyard.engine.catalog.roots import LibrarySpec
 
@@ -114,7 +114,7 @@ def check_paths(
     check_profile(profile)
     roots = () if library is None else library.roots
     configs = {
-        path: (find_check_config(path) if config is None and find_config else config)
+        path: (CheckConfig.find(path) if config is None and find_config else config)
         or CheckConfig()
         for path in (*paths, *roots)
     }

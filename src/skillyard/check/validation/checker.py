@@ -137,7 +137,7 @@ def validate(
     ``profile`` is ``lenient`` (a skill that loads has no errors), ``spec`` or ``reference``.
     ``tools`` are the names of the existing tools. ``config`` sets ignored codes and severities; no
     configuration file is searched for (use
-    :func:`~skillyard.check.validation.config.find_check_config`).
+    :func:`~skillyard.check.validation.config.CheckConfig.find`).
 
     Raises InvalidSkillsRoot when the path does not exist, UnknownName for an unknown profile, and
     InvalidInput for arguments of a wrong type. An invalid file is reported, never raised.

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, NamedTuple
 
+from skillyard.base.arguments import check_arguments
 from skillyard.base.configuration import (
     named_toml,
     project_folders,
@@ -60,6 +61,30 @@ class CheckConfig(NamedTuple):
     path: Annotated[str, NO_KEY] = ""
     """The file that it was read from."""
 
+    @classmethod
+    @check_arguments
+    def find(cls, path: str | os.PathLike[str]) -> CheckConfig | None:
+        """Return the configuration of a skill, a file or a folder, or None.
+
+        The nearest file is used; the module docstring says how far up it is searched. Raises
+        SkillIoError for a configuration that is invalid or cannot be read.
+        """
+        layers = [read_user_file(), project_toml("check", _folders(os.fspath(path)))]
+        files = [each for each in layers if each is not None and "check" in each.tables]
+        return _config(files) if files else None
+
+    @classmethod
+    @check_arguments
+    def read(cls, path: str | os.PathLike[str]) -> CheckConfig:
+        """Return the configuration in the section ``[check]`` of a given file.
+
+        Raises InvalidInput, SkillIoError.
+        """
+        file = named_toml(os.fspath(path))
+        if "check" not in file.tables:
+            raise InvalidInput(f"{file.path}: there is no section [check]; add it")
+        return _config([file])
+
     def severity_of(self, code: str) -> str | None:
         """Return the configured severity of a code, or None."""
         return self.severity.get(code)
@@ -71,28 +96,6 @@ class CheckConfig(NamedTuple):
         patterns = [pattern for pattern, codes in self.per_file_ignores.items() if code in codes]
         relative = _below(self.folder, path) if patterns else None
         return relative is not None and any(fnmatchcase(relative, each) for each in patterns)
-
-
-def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
-    """Return the configuration of a skill, a file or a folder, or None.
-
-    The nearest file is used; the module docstring says how far up it is searched. Raises
-    SkillIoError for a configuration that is invalid or cannot be read.
-    """
-    layers = [read_user_file(), project_toml("check", _folders(os.fspath(path)))]
-    files = [each for each in layers if each is not None and "check" in each.tables]
-    return _config(files) if files else None
-
-
-def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
-    """Return the configuration in the section ``[check]`` of a given file.
-
-    Raises InvalidInput, SkillIoError.
-    """
-    file = named_toml(os.fspath(path))
-    if "check" not in file.tables:
-        raise InvalidInput(f"{file.path}: there is no section [check]; add it")
-    return _config([file])
 
 
 def _config(files: list[TomlFile]) -> CheckConfig:

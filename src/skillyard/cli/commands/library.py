@@ -66,7 +66,7 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
         skillyard check --format sarif
     """
     from skillyard.check.operations.library_check import check_paths
-    from skillyard.check.validation.config import read_check_config
+    from skillyard.check.validation.config import CheckConfig
     from skillyard.cli.findings import check_blocks
 
     if request.fix and request.diff:
@@ -80,7 +80,7 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
     paths, library = _places(request, args)
     options: dict[str, Any] = {
         "profile": request.profile,
-        "config": read_check_config(request.config) if request.config else None,
+        "config": CheckConfig.read(request.config) if request.config else None,
         "find_config": not request.no_config,
         "library": library,
     }

@@ -72,7 +72,7 @@ def prompt_block(
 ) -> str:
     """Return the block of one skill for a prompt. Limits apply to the body without the frame.
 
-    With a ``fence``, such as :func:`skillyard.random_fence` returns, the block opens with
+    With a ``fence``, such as :func:`skillyard.context.random_fence` returns, the block opens with
     ``[skill:NAME fence=FENCE]`` and closes with ``[/skill:FENCE]``. Raises InvalidInput for a
     negative limit, and for a fence that is not 8 to 64 of the characters 0-9 and a-z.
     """

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput, Triggers
+from skillyard import Triggers
 from skillyard.engine.ranking.confidence.records import as_skills
+from skillyard.errors import InvalidInput
 from tests.tables import for_each
 
 

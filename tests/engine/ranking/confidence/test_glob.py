@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence.glob import compile_glob, split_path
+from skillyard.files import DEFAULT_LIMITS
 from tests.engine.ranking.confidence.glob_oracle import slow_match
 from tests.requirements import requirement
 from tests.tables import for_each

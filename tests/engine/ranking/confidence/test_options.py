@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput, Query
+from skillyard import Query
 from skillyard.engine.ranking.confidence.tool import (
     EvaluationOptions,
     read_context,
     read_options,
 )
+from skillyard.errors import InvalidInput
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import DEFAULT_LIMITS, PatternMatcher, Skill
+from skillyard import PatternMatcher, Skill
 from skillyard.engine.ranking.confidence.glob import (
     FilePath,
     GlobRoute,
@@ -19,6 +19,7 @@ from skillyard.engine.ranking.confidence.patterns import (
     PatternIndex,
     declared_by,
 )
+from skillyard.files import DEFAULT_LIMITS
 from tests.engine.ranking.confidence.skills import PATHS, patterned, skills
 from tests.requirements import requirement
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import Confidence, Explanation, InvalidInput, Query, Skill
+from skillyard import Query, Skill
 from skillyard.engine.ranking.confidence.scorer import CONFIDENCE
+from skillyard.errors import InvalidInput
+from skillyard.scorers import Confidence, Explanation
 from tests.engine.ranking.confidence.skills import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from skillyard import Confidence, ConfidenceScorer, InvalidInput, rank
+from skillyard import ConfidenceScorer, rank
 from skillyard.engine.ranking.confidence.tool import evaluate
+from skillyard.errors import InvalidInput
+from skillyard.scorers import Confidence
 from tests.engine.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
 from tests.tables import for_each
