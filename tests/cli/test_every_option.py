@@ -326,7 +326,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("eval init", "--evals-dir"): row("--evals-dir cases"),
     ("new", "--from"): row("--from skills/csv-cleaning"),
     ("setup", "--yes"): row("--yes"),
-    ("setup", "--scope"): row("--scope none"),
     ("setup", "--dry-run"): row("--yes --dry-run", "--yes"),
     ("setup", "--undo"): row("--undo"),
     ("hook install", "--file"): row("--file b.json"),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from skillyard.hosts.operations import setup as operation
 from tests.cli.conftest import Run
-from tests.shared_data import REPOSITORY
+from tests.cli.terminal import read_terminal
+from tests.shared_data import PACKAGES, REPOSITORY
 
 FILES = {
     ".claude/settings.json": b'{\r\n    "model": "opus",\r\n    "hooks": {}\r\n}',
@@ -26,6 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGES))
+    monkeypatch.setattr(operation, "TRIAL_MS", 60_000)
     for name, data in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
@@ -50,7 +57,9 @@ def test_everything_is_set_up_and_undone_to_the_byte(run: Run, home: Path) -> No
     assert planned.code == 0
     assert contents(home) == before, "nobody said yes"
     assert "2 whole" in planned.out
+    assert f"text of every request is stored in {home}/state/decisions.jsonl" in planned.out
     assert "--yes changes what is planned" in planned.err
+    assert run("setup", "--scope", "none").code == 2, "the hook does not read what is named here"
     done = run("setup", "--yes", "--json").json
     assert {(step["host"], step["what"]): step["state"] for step in done["steps"]} == {
         ("claude-code", "hook"): "done",
@@ -62,7 +71,11 @@ def test_everything_is_set_up_and_undone_to_the_byte(run: Run, home: Path) -> No
         ("", "log"): "done",
     }
     assert done["skills"] == 2
-    assert done["chosen"] in ("git-bisect", "csv-cleaning")
+    assert (done["request"], done["chosen"]) == (
+        "can you help me with csv cleaning?",
+        "csv-cleaning",
+    )
+    assert f"file: {home}/.claude/skills/csv-cleaning/SKILL.md" in done["answer"]
     servers = json.loads((home / ".claude.json").read_text("utf-8"))["mcpServers"]
     assert servers["x"] == {"command": "a"}
     assert servers["skillyard"]["args"][-3:] == ["serve", "--mcp", "stdio"]
@@ -73,9 +86,31 @@ def test_everything_is_set_up_and_undone_to_the_byte(run: Run, home: Path) -> No
     assert "1 selected a skill" in run("usage").out
     again = run("setup", "--yes", "--json").json
     assert {step["state"] for step in again["steps"]} == {"present"}
-    assert run("setup", "--undo").code == 0
-    assert contents(home) == before
+    undone = run("setup", "--undo")
+    assert (undone.code, contents(home)) == (0, before)
+    assert "what was logged stays until you remove" in undone.out
     assert run("setup", "--undo").code == 1
+
+
+def test_on_a_terminal_nothing_is_done_without_a_yes_and_the_users_request_is_tried(
+    home: Path,
+) -> None:
+    pty = pytest.importorskip("pty", reason="a terminal of its own needs a pty")
+    before = contents(home)
+    host, guest = pty.openpty()
+    os.write(host, b"n\n" * 7 + b"which commit broke the build?\n")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "skillyard", "setup"],
+            stdin=guest, stdout=subprocess.PIPE, stderr=guest, timeout=120, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(guest)
+    asked, shown = read_terminal(host), done.stdout.decode()
+    assert "A request to try" in asked
+    assert asked.index("text of every request") < asked.index("A request to try")
+    assert (done.returncode, shown.count("declined"), contents(home)) == (0, 7, before)
+    assert "A test request: “which commit broke the build?”" in shown
 
 
 def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home: Path) -> None:
@@ -96,12 +131,16 @@ def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home:
 
 
 def test_a_file_that_cannot_be_changed_is_left_and_named(run: Run, home: Path) -> None:
-    (home / ".claude.json").write_bytes(b"{broken")
+    (home / ".claude.json").write_bytes(b'{"a": 1,\nbroken')
     (home / ".codex/config.toml").write_text("mcp_servers = {a = {command = 'b'}}\n")
     before = contents(home)
-    steps = run("setup", "--yes", "--json").json["steps"]
+    answer = run("setup", "--yes", "--json")
+    steps = answer.json["steps"]
+    assert answer.code == 2
+    assert {step["state"] for step in steps} == {"refused", "done"}
     refused = {step["file"]: step["note"] for step in steps if step["state"] == "refused"}
     assert set(refused) == {str(home / ".claude.json"), str(home / ".codex/config.toml")}
+    assert "line 2: it is not JSON" in refused[str(home / ".claude.json")]
     assert all(refused.values())
     run("setup", "--undo")
     assert contents(home) == before

@@ -237,7 +237,7 @@ _BEGIN_REMOVED = frozenset(words.split()[0] for words in REMOVED)
 _LIBRARY = ("--root", "--scope")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
-    **dict.fromkeys(("completion", "hook uninstall", "new"), _LIBRARY),
+    **dict.fromkeys(("completion", "hook uninstall", "new", "setup"), _LIBRARY),
     **dict.fromkeys(("bench score", "bench compare"), _LIBRARY),
     **dict.fromkeys(("eval plan", "eval compare", "eval report"), _LIBRARY),
     **dict.fromkeys(("eval baseline", "store"), _LIBRARY),

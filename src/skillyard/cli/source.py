@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     Diagnostics = tuple[Diagnostic | shapes.DiagnosticDocument, ...]
 
 
-def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
-    """Load the catalog of ``--root`` and ``--scope``, for a scorer where one is named.
+def load(
+    args: Namespace, console: Console, scorer: str = "", library: LibrarySpec | None = None
+) -> Catalog:
+    """Load a library, that of ``--root`` and ``--scope`` if None, for a scorer if one is named.
 
     ``hybrid`` answers from the index of the roots, which is updated; a terminal shows how far the
     vectors of an embedder are that are computed for it. Without skills, standard error names the
@@ -31,7 +33,7 @@ def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
     """
     from skillyard.install.policy.library import library_spec
 
-    library = library_spec(args.root, dict.fromkeys(args.scope))
+    library = library or library_spec(args.root, dict.fromkeys(args.scope))
     is_indexed = scorer.partition("+")[0] == "hybrid"
     with console.progress("indexing" if is_indexed else "reading") as step:
         if is_indexed:

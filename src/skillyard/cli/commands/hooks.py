@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from skillyard.base.configuration import own_file_only
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import plural
@@ -25,11 +26,13 @@ from skillyard.cli.options import (
     value,
     words_of_request,
 )
+from skillyard.cli.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillyard.base.shapes.hooks import Approval, Approvals, HookInstalled, HookUninstalled
+    from skillyard.engine.catalog import Catalog
     from skillyard.hosts.hook.choice import HookOptions
     from skillyard.hosts.operations.project_trust import TrustReview
 
@@ -72,23 +75,30 @@ def hook_install(request: HookOptions, args: Namespace, console: Console) -> Non
         skillyard hook install codex --max-chars 2000
     """
     from skillyard.base.shapes.hooks import HookInstalled
-    from skillyard.engine.index.indexed_catalog import open_library_index
     from skillyard.hosts.hook.installation import install
+    from skillyard.install.policy.library import find_policy
+
+    options = _options(request, args)
+    find_policy()  # it can be read
+    settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
+    hook_library(args, console)
+    console.show(HookInstalled(settings=tuple(settings)), _settings)
+
+
+def hook_library(args: Namespace, console: Console) -> Catalog | None:
+    """Return what the hook answers from here, with its index and vectors; None without them."""
+    from skillyard.engine.ranking.registry import default_scorer
     from skillyard.hosts.hook.library import library_place
     from skillyard.hosts.hook.trust import project_above
 
-    options = _options(request, args)
     project = project_above(os.getcwd())
-    roots = tuple(map(os.path.abspath, args.root))
-    where = project.path if project else None
-    place = library_place(roots, where, os.getcwd())  # the policy can be read
-    settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     try:
-        with console.progress("indexing") as step:
-            open_library_index(place, progress=step)
+        with own_file_only():
+            place = library_place(tuple(args.root), project and project.path, os.getcwd())
+            return load(args, console, default_scorer(), place)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
-    console.show(HookInstalled(settings=tuple(settings)), _settings)
+        return None
 
 
 @command("hook uninstall", *_SETTINGS)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.text import shorten
 from skillyard.cli.blocks import Block, Span, line
+from skillyard.cli.commands.hooks import hook_library
 from skillyard.cli.console import Console
-from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.exit_codes import NEGATIVE, WRONG_USE
 from skillyard.cli.options import command, flag
 from skillyard.cli.source import load
 
@@ -21,12 +25,15 @@ if TYPE_CHECKING:
 _QUESTIONS = {
     "hook": "Let skillyard choose a skill for each prompt in {title}",
     "mcp": "Register skillyard's MCP server in {title}",
-    "log": "Log each choice on this machine, for `skillyard usage`",
+    "log": "Log each choice on this machine, for `skillyard usage` ({note})",
 }
 _STYLES = {"done": "high", "present": "high", "undone": "high", "planned": "medium"}
 _LISTED = ("claude-code", "codex", "copilot-cli")
 """The agents whose own listing is known, by the names of ``summary --host``."""
-_REQUEST_WORDS = 12
+_CHOICE = re.compile("^skill: (.+)$|the skill `(.+?)`", re.MULTILINE)
+"""The skill that an answer of the hook names."""
+_ANSWER_CHARS = 200
+"""Of one line of an answer."""
 
 
 @command(
@@ -39,9 +46,10 @@ def setup(args: Namespace, console: Console) -> int:
     """Set up the agents of this machine.
 
     Shows what the own listing of each agent loses, offers the prompt hook and the MCP server for
-    each, and a log of choices, and tries one request. Changes nothing without a yes: on a terminal
-    it asks, elsewhere --yes says so. --undo restores every file byte for byte; a file that was
-    changed since loses only what was added.
+    each, and a log of choices with the text of requests. Then makes the hook's index, and shows
+    what the hook answers to one request. Changes nothing without a yes: on a terminal it asks,
+    elsewhere --yes says so. --undo restores every file byte for byte; a file that was changed since
+    loses only what was added. The exit code is 2 where a file cannot be changed.
 
         skillyard setup
         skillyard setup --yes
@@ -49,49 +57,45 @@ def setup(args: Namespace, console: Console) -> int:
     """
     if args.undo and (args.yes or args.dry_run):
         raise InvalidInput("--undo goes alone")
-    from skillyard.hosts.operations.setup import apply, planned_steps, undo
+    from skillyard.base.shapes.upkeep import SetupDone
+    from skillyard.hosts.operations.setup import ask_hook, planned_steps, undo
 
     if args.undo:
-        steps = undo()
-        console.show(_result(steps), _changes)
+        steps = tuple(undo())
+        console.show(SetupDone(steps=steps), _changes)
         if not steps:
             console.remark("there is nothing to undo: setup has changed no file")
         return 0 if steps else NEGATIVE
     catalog = load(args, console, "hybrid")
     listings = tuple(_listings(catalog))
     if not console.json:
-        console.print(*(line(text) for text in listings))
+        console.print(*map(line, listings))
     changes = args.yes and not args.dry_run
     asks = console.can_confirm and not (args.yes or args.dry_run)
-    steps = [
-        apply(step) if changes or (asks and _agreed(step, console)) else step
-        for step in planned_steps()
-    ]
-    request, chosen = _try(catalog)
-    result = _result(steps, len(catalog), listings, request, chosen)
+    steps = tuple(_decided(step, console, changes=changes, asks=asks) for step in planned_steps())
+    library = hook_library(args, console) if len(catalog) else None
+    request = _request(library, console, asks=asks)
+    answer, milliseconds = ask_hook(request) if request else ("", 0)
+    choice = _CHOICE.search(answer)
+    result = SetupDone(
+        skills=len(catalog),
+        listings=listings,
+        steps=steps,
+        request=request,
+        chosen=(choice[1] or choice[2]) if choice else "",
+        answer=answer,
+        milliseconds=milliseconds,
+    )
     console.show(result, _changes)
     if not changes and not asks:
         console.remark("nothing was changed: --yes changes what is planned")
-    return 0
-
-
-def _result(
-    steps: list[SetupStep],
-    skills: int = 0,
-    listings: tuple[str, ...] = (),
-    request: str = "",
-    chosen: str = "",
-) -> SetupDone:
-    from skillyard.base.shapes.upkeep import SetupDone
-
-    return SetupDone(
-        skills=skills, listings=listings, steps=tuple(steps), request=request, chosen=chosen
-    )
+    return WRONG_USE if any(step.state == "refused" for step in steps) else 0
 
 
 def _listings(catalog: Catalog) -> Iterator[str]:
     """Yield for each agent what its own listing shows of the skills."""
     from skillyard.cli.cards import host_head
+    from skillyard.engine.context.budget import estimate_tokens
     from skillyard.hosts.operations.prompts import host_summary_of
     from skillyard.hosts.operations.setup import agents_here
 
@@ -99,25 +103,31 @@ def _listings(catalog: Catalog) -> Iterator[str]:
     for agent in agents_here():
         name = names.get(agent.name, agent.name)
         if name in _LISTED:
-            yield host_head(host_summary_of(catalog, name))
+            summary = host_summary_of(catalog, name)
+            yield f"{host_head(summary)}; {estimate_tokens(summary.text):,} tokens in each session"
 
 
-def _agreed(step: SetupStep, console: Console) -> bool:
-    if step.state != "planned":
-        return False
-    return console.confirm(f"{_QUESTIONS[step.what].format(title=step.title)}? ({step.file})")
+def _decided(step: SetupStep, console: Console, *, changes: bool, asks: bool) -> SetupStep:
+    """Return a planned step after it was carried out, or declined by the user."""
+    from skillyard.hosts.operations.setup import apply
+
+    if step.state != "planned" or not (changes or asks):
+        return step
+    question = _QUESTIONS[step.what].format(title=step.title, note=step.note)
+    if changes or console.confirm(f"{question}? ({step.file})"):
+        return apply(step)
+    return replace(step, state="declined", note="")
 
 
-def _try(catalog: Catalog) -> tuple[str, str]:
-    """Ask for one skill in words of its description; return the request and what was chosen."""
-    from skillyard.engine.selection import select
-
-    first = next(iter(catalog), None)
-    if first is None:
-        return "", ""
-    request = " ".join(first.description.split()[:_REQUEST_WORDS])
-    best = select(catalog, request).best
-    return request, "" if best is None else best.skill.name
+def _request(library: Catalog | None, console: Console, *, asks: bool) -> str:
+    """Return the user's request to try, else one about the first skill; empty without a skill."""
+    skills = library.candidates if library else ()
+    skill = next((each for each in skills if not each.hidden), None)
+    if skill is None:
+        return ""
+    question = "A request to try, as you would type it (Enter: one of ours):"
+    ours = f"can you help me with {skill.name.replace('-', ' ')}?"
+    return (console.ask(question) if asks else "") or ours
 
 
 def _changes(result: SetupDone) -> Iterator[Block]:
@@ -128,5 +138,8 @@ def _changes(result: SetupDone) -> Iterator[Block]:
         if step.note:
             yield line(step.note, indent=1)
     if result.request:
-        chosen = f"chooses {result.chosen}" if result.chosen else "chooses none"
-        yield line(f"A test: “{result.request} …” ", Span(chosen, "name"))
+        nothing = "" if result.answer else " nothing: none fits, or its time limit was too short"
+        yield line(f"A test request: “{result.request}”")
+        yield line(f"After {result.milliseconds:,} ms the hook answers{nothing}")
+        for each in result.answer.splitlines():
+            yield line(shorten(each, _ANSWER_CHARS), indent=2)

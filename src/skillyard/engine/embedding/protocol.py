@@ -224,19 +224,10 @@ def _from_package(name: str, load: Callable[[], Any]) -> Any:
     except SkillyardError:
         raise
     except Exception as error:
-        _raise_interrupt(error)
         raise EmbedderFailed(name, f"{type(error).__name__}: {error}", hint=_REINSTALL) from error
 
 
 _REINSTALL = "install its package again, with its dependencies"
-
-
-def _raise_interrupt(error: BaseException | None) -> None:
-    """Raise the interrupt behind an error: native modules that load make an ImportError of it."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            raise error
-        error = error.__cause__ or error.__context__
 
 
 @cache
@@ -255,7 +246,8 @@ def embed_checked(
     except SkillyardError:
         raise
     except ImportError as error:
-        _raise_interrupt(error)
+        if isinstance(error.__cause__, KeyboardInterrupt):  # while a native module loads
+            raise error.__cause__ from None
         raise EmbedderFailed(embedder.id, str(error), hint=_REINSTALL) from error
     except Exception as error:
         raise EmbedderFailed(embedder.id, f"{type(error).__name__}: {error}") from error

@@ -217,8 +217,8 @@ def parse_settings(
             what = "it is no JSON object with an object hooks"
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        what = "it is not JSON, or a key stands in it twice"
-    hint = "mend it by hand; nothing was changed"
+        what = f"it is not JSON: {getattr(error, 'msg', error)}"
+    hint = "nothing in it was changed: correct it there, then do this again"
     raise SettingsRefused(what, path=path, line=line, hint=hint)
 
 

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tomllib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from time import monotonic
 from typing import Any, NamedTuple
 
 from skillyard.base.configuration import state_folder, user_file
 from skillyard.base.errors import SkillIoError
 from skillyard.base.extras import install_command
-from skillyard.base.io.files import atomic_write, sha256
+from skillyard.base.io.files import sha256
 from skillyard.base.shapes.upkeep import SetupStep
 from skillyard.engine.discovery.hosts import expand_pattern
-from skillyard.hosts.hook.hosts import HOSTS
+from skillyard.hosts.decisions.files import MAX_BYTES
+from skillyard.hosts.hook.hosts import EVENT, HOSTS
 from skillyard.hosts.hook.installation import (
     SettingsFile,
     install,
@@ -35,6 +38,7 @@ from skillyard.hosts.hook.installation import (
 from skillyard.hosts.hook.installation import (
     replace as replace_file,
 )
+from skillyard.hosts.hook.prompt import DEFAULT_MS
 from skillyard.install.operations.destinations import agents_named
 
 HOOK, MCP, LOG = "hook", "mcp", "log"
@@ -42,6 +46,8 @@ NAME = "skillyard"
 """Of the server in every agent's list."""
 _ARGUMENTS = ["serve", "--mcp", "stdio"]
 LOG_FILE = "decisions.jsonl"
+TRIAL_MS = DEFAULT_MS
+"""The time limit of the hook's answer to a test request."""
 
 
 class AgentSetup(NamedTuple):
@@ -125,9 +131,24 @@ def _looked_at(step: SetupStep) -> SetupStep:
     try:
         text = read_settings(step.file).text
         has = {HOOK: _has_hook, MCP: _has_server, LOG: _has_log}[step.what]
-        return replace(step, state="present" if has(step, text) else "planned")
+        if has(step, text):
+            return replace(step, state="present")
+        return replace(step, note=_log_note(step) if step.what == LOG else "")
     except SkillIoError as error:
-        return replace(step, state="refused", note=f"{error.message}; {error.hint}")
+        return replace(step, state="refused", note=_why(error))
+
+
+def _why(error: SkillIoError) -> str:
+    where = "" if error.line is None else f"line {error.line}: "
+    return f"{where}{error.message}; {error.hint}"
+
+
+def _log_note(step: SetupStep) -> str:
+    size = 2 * MAX_BYTES // 2**20  # the file and FILE.1
+    return (
+        f"the text of every request is stored in {_log_path()}, up to {size} MiB, for you alone to "
+        f"read; to end it, remove [log] from {step.file}, or: skillyard setup --undo"
+    )
 
 
 def _has_hook(step: SetupStep, text: str | None) -> bool:
@@ -175,13 +196,17 @@ def apply(step: SetupStep) -> SetupStep:
         return step
     change = {HOOK: _add_hook, MCP: _add_server, LOG: _add_log}[step.what]
     try:
-        record = _Record.read()
-        record.keep(step)
+        entries, data = _record(), _bytes(step.file)
+        before = None if data is None else b64encode(data).decode()
+        fields = {"host": step.host, "title": step.title, "what": step.what}
+        entry = {"file": step.file, "before": before, "after": "", "step": fields}
+        _store([*entries, entry])
         note = change(step) or ""
-        record.note_change(step)
-        return replace(step, state="done", note=note)
+        # As the file is now, to see whether somebody else changes it.
+        _store([*entries, {**entry, "after": _digest(_bytes(step.file))}])
+        return replace(step, state="done", note=note or step.note)
     except SkillIoError as error:
-        return replace(step, state="refused", note=f"{error.message}; {error.hint}")
+        return replace(step, state="refused", note=_why(error))
 
 
 def _add_hook(step: SetupStep) -> str:
@@ -219,65 +244,47 @@ def _append(
     replace_file(settings, new)
 
 
-class _Record:
-    """What every changed file was before, in the state folder."""
+def ask_hook(request: str) -> tuple[str, int]:
+    """Return what the hook answers to a request in this folder, and after how many milliseconds.
 
-    def __init__(self, path: str, entries: list[dict[str, Any]]) -> None:
-        self._path = path
-        self.entries = entries
-
-    @classmethod
-    def read(cls) -> _Record:
-        """Return the record. Raises SkillIoError for one that cannot be read."""
-        path = os.path.join(state_folder(), "setup.json")
-        text = read_settings(path).text
-        try:
-            entries = [] if text is None else list(json.loads(text)["files"])
-            [(each["file"], each["before"], each["after"], each["step"]) for each in entries]
-        except (ValueError, KeyError, TypeError):
-            hint = "remove it; `skillyard hook uninstall` removes hooks without it"
-            raise SkillIoError("the record of setup is damaged", path=path, hint=hint) from None
-        return cls(path, entries)
-
-    def keep(self, step: SetupStep) -> None:
-        """Keep the bytes of a file before its change."""
-        data = _bytes(step.file)
-        before = None if data is None else b64encode(data).decode()
-        fields = {"host": step.host, "title": step.title, "what": step.what}
-        self.entries.append({"file": step.file, "before": before, "after": "", "step": fields})
-        self._write()
-
-    def note_change(self, step: SetupStep) -> None:
-        """Note the file as it is now, to see whether somebody else changes it."""
-        self.entries[-1]["after"] = _digest(_bytes(step.file))
-        self._write()
-
-    def drop(self, entry: dict[str, Any]) -> None:
-        """Forget one file; the record goes with the last one."""
-        self.entries.remove(entry)
-        if self.entries:
-            self._write()
-        else:
-            os.unlink(self._path)
-
-    def _write(self) -> None:
-        try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            data = json.dumps({"files": self.entries}, indent=1).encode()
-            atomic_write(self._path, data, mode=0o600)
-        except OSError as error:
-            what = f"cannot write it: {error.strerror}"
-            raise SkillIoError(what, path=self._path, hint="nothing was changed") from None
+    It runs as a host runs it, but without a session: nothing of a trial is logged.
+    """
+    host = next((each for each in HOSTS if os.path.isdir(each.home())), HOSTS[0])
+    command = [*start_of(), "hook", host.name, "--budget-ms", str(TRIAL_MS)]
+    payload = json.dumps({"hook_event_name": EVENT, "cwd": os.getcwd(), "prompt": request})
+    start = monotonic()
+    process = subprocess.run(command, input=payload.encode(), capture_output=True, check=False)
+    milliseconds = round((monotonic() - start) * 1e3)
+    output = json.loads(process.stdout or "{}").get("hookSpecificOutput", {})
+    return str(output.get("additionalContext", "")), milliseconds
 
 
-def undo() -> list[SetupStep]:
+def _record_path() -> str:
+    return os.path.join(state_folder(), "setup.json")
+
+
+def _record() -> list[dict[str, Any]]:
+    """Return what every changed file was before. Raises SkillIoError for a damaged record."""
+    text = read_settings(_record_path()).text
+    try:
+        entries = [] if text is None else list(json.loads(text)["files"])
+        [(each["file"], each["before"], each["after"], each["step"]) for each in entries]
+    except (ValueError, KeyError, TypeError):
+        what, hint = "the record of setup is damaged", "`skillyard hook uninstall` needs none"
+        raise SkillIoError(what, path=_record_path(), hint=f"remove it; {hint}") from None
+    return entries
+
+
+def _store(entries: list[dict[str, Any]]) -> None:
+    """Replace the record, which goes with its last entry. Raises SkillIoError."""
+    text = json.dumps({"files": entries}, indent=1) if entries else None
+    replace_file(read_settings(_record_path()), text)
+
+
+def undo() -> Iterator[SetupStep]:
     """Take back what setup changed, last change first; nothing where there is no record."""
-    record = _Record.read()
-    return list(_undone(record))
-
-
-def _undone(record: _Record) -> Iterator[SetupStep]:
-    for entry in reversed(list(record.entries)):
+    entries = _record()
+    for entry in reversed(list(entries)):
         step = SetupStep(file=entry["file"], state="undone", **entry["step"])
         now = _bytes(step.file)
         before = None if entry["before"] is None else b64decode(entry["before"])
@@ -292,9 +299,13 @@ def _undone(record: _Record) -> Iterator[SetupStep]:
                 remove = {HOOK: _remove_hook, MCP: _remove_server, LOG: _remove_log}[step.what]
                 note = "the file was changed since: only what setup added was removed"
                 step = replace(step, note=note, state="undone" if remove(step) else "absent")
-            record.drop(entry)
+            entries.remove(entry)
+            _store(entries)
         except SkillIoError as error:
-            step = replace(step, state="kept", note=f"{error.message}; {error.hint}")
+            step = replace(step, state="kept", note=_why(error))
+        if step.what == LOG and os.path.exists(_log_path()):
+            note = f"what was logged stays until you remove {_log_path()}"
+            step = replace(step, note=f"{step.note}; {note}" if step.note else note)
         yield step
 
 
