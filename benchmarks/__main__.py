@@ -23,6 +23,7 @@ NAMES = (
     "hook",
     "retrieval",
     "quality",
+    "long_tasks",
     "feedback",
     "search",
     "federated",

@@ -81,7 +81,7 @@ def run(options: Options) -> Iterator[Figure]:
     for name, path in _files().items():
         yield Figure(f"size, {name}", f"{path.stat().st_size / 1e6:.2f} MB")
     for each in sets:
-        yield from _set_figures(each, bound)
+        yield from set_figures(each, bound)
     yield _left_out(sets[0])
     yield from _near_figures(skills, systems)
     short = [query for each in sets for query in each.queries if len(query.query.text) < 100]
@@ -199,7 +199,8 @@ def _one_right(name: str, rows: Sequence[tuple[str, ...]]) -> RequestSet:
     return RequestSet(name, queries)
 
 
-def _set_figures(judged: RequestSet, bound: Mapping[str, BoundHybrid]) -> Iterator[Figure]:
+def set_figures(judged: RequestSet, bound: Mapping[str, BoundHybrid]) -> Iterator[Figure]:
+    """Yield the quality of each system, and its gain over the first."""
     from skillyard.engine.bench.measures import interval, per_query
     from skillyard.engine.bench.runs import RankedAnswer
 

@@ -45,6 +45,16 @@ def test_the_prompts_for_choosing_are_not_those_for_measuring() -> None:
         assert any(grade == 3 and key not in right for key, grade in task["relevant"].items())
 
 
+def test_prompts_from_public_tasks_have_a_source_and_half_of_them_are_untouched() -> None:
+    listed = tasks("public_tasks.jsonl")
+    assert len({task["id"] for task in listed}) == len(listed) == 80
+    assert [task["kind"] for task in listed].count("untouched") == 40
+    for task in listed:
+        assert task["source"]
+        assert 120 <= len(task["query"].split()) <= 300
+        assert {3} <= set(task["relevant"].values()) <= {1, 2, 3}
+
+
 def test_a_collection_and_what_it_copies_from_stand_in_one_fold() -> None:
     assert fold_of("kscz0000/x") == fold_of("sickn33/x") == fold_of("wshobson/x") == len(FOLDS)
     assert {fold_of(f"{owners[0]}/x") for owners in FOLDS} == set(range(len(FOLDS)))
