@@ -9,54 +9,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-_ROOMS = {
-    "__version__": "base.version",
-    "AmbiguousName": "base.errors",
-    "Diagnostic": "base.errors",
-    "IndexDamaged": "base.errors",
-    "InvalidFrontmatter": "base.errors",
-    "InvalidSkillsRoot": "base.errors",
-    "MissingField": "base.errors",
-    "SkillError": "base.errors",
-    "SkillIoError": "base.errors",
-    "SkillNotFound": "base.errors",
-    "SkillYamlError": "base.errors",
-    "ValidationFailed": "base.errors",
-    "Skill": "engine.skill",
-    "Triggers": "engine.skill",
-    "parse_skill": "engine.formats.agentskills",
-    "parse_instructions": "engine.formats.conventions",
-    "validate": "check.validation",
-    "discover_instruction_files": "engine.discovery.walk",
-    "discover_skill_files": "engine.discovery.walk",
-    "Catalog": "engine.catalog",
-    "load_catalog": "install.policy.library",
-    "Query": "engine.ranking.query",
-    "Match": "engine.ranking.match",
-    "rank": "engine.ranking.match",
-    "Index": "engine.ranking.saved_index",
-    "ConfidenceScorer": "engine.ranking.confidence.tool",
-    "KeywordDetector": "engine.ranking.confidence.keywords",
-    "PatternMatcher": "engine.ranking.confidence.patterns",
-    "evaluate": "engine.ranking.confidence.tool",
-    "SearchService": "install.search",
-    "Selection": "engine.selection",
-    "SelectionPolicy": "engine.selection",
-    "select": "engine.selection",
-    "summary": "engine.context.catalogue",
-    "InjectorConfig": "hosts.adapters.injector",
-    "SkillInjector": "hosts.adapters.injector",
-    "inject": "engine.context.injection",
-    "prompt_block": "engine.context.activation",
-    "select_prompt_block": "engine.context.injection",
-    "ToolRegistry": "engine.context.coordinator",
-    "ByName": "engine.context.coordinator",
-    "ByQuery": "engine.context.coordinator",
-    "ByTag": "engine.context.coordinator",
-    "ContextCoordinator": "engine.context.coordinator",
-    "CoordinatorConfig": "engine.context.coordinator",
+_NAMES = {
+    "base.version": "__version__",
+    "base.errors": (
+        "AmbiguousName Diagnostic IndexDamaged InvalidFrontmatter InvalidSkillsRoot MissingField "
+        "SkillError SkillIoError SkillNotFound SkillYamlError ValidationFailed"
+    ),
+    "engine.skill": "Skill Triggers",
+    "engine.formats.agentskills": "parse_skill",
+    "engine.formats.conventions": "parse_instructions",
+    "check.validation": "validate",
+    "engine.discovery.walk": "discover_instruction_files discover_skill_files",
+    "engine.catalog": "Catalog",
+    "install.policy.library": "load_catalog",
+    "engine.ranking.query": "Query",
+    "engine.ranking.match": "Match rank",
+    "engine.ranking.saved_index": "Index",
+    "engine.ranking.confidence.tool": "ConfidenceScorer evaluate",
+    "engine.ranking.confidence.keywords": "KeywordDetector",
+    "engine.ranking.confidence.patterns": "PatternMatcher",
+    "install.search": "SearchService",
+    "engine.selection": "Selection SelectionPolicy select",
+    "engine.context.catalogue": "summary",
+    "hosts.adapters.injector": "InjectorConfig SkillInjector",
+    "engine.context.injection": "inject select_prompt_block",
+    "engine.context.activation": "prompt_block",
+    "engine.context.coordinator": (
+        "ToolRegistry ByName ByQuery ByTag ContextCoordinator CoordinatorConfig"
+    ),
 }
+"""Module -> its public names."""
 
+_ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 _MODULES = ("context", "errors", "files", "scorers", "types", "evals")
 """Public modules, as in ``sy.errors.InvalidInput``."""
 

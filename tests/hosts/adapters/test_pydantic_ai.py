@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
+from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
+from tests.worked_examples.making import document
 
 pydantic_ai = adapter("pydantic_ai")
 
@@ -109,6 +111,25 @@ def test_either_half_can_be_left_out() -> None:
         sent = parts(model.requests[0], UserPromptPart)[0].content
         assert ("[skill:csv-cleaning]" in sent) is choose
         assert bool(model.tools) is tools
+
+
+def test_a_deferred_skill_is_loaded_where_it_fits_or_by_the_model_and_stays(tmp_path: Path) -> None:
+    for name, body in (("csv-cleaning", "Fix it."), ("git-bisect", "Halve it.")):
+        (tmp_path / name).mkdir()
+        text = f"Use when the user says {name}."
+        (tmp_path / name / "SKILL.md").write_text(document(name, text, body))
+    model = Scripted()
+    agent = Agent(FunctionModel(model), capabilities=[pydantic_ai.deferred_skills(tmp_path)])
+    history: list[Any] = []
+    for message in (NOTHING, "please do csv-cleaning", "semicolon", "csv-cleaning once more"):
+        history = agent.run_sync(message, message_history=history).all_messages()
+    sent = [str(request) for request in model.requests]
+    assert [text.count("[skill:csv-cleaning]") for text in sent] == [0, 1, 1, 1]
+    assert all("- git-bisect: Use when the user says git-bisect." in text for text in sent)
+    assert sorted(model.tools) == ["load_capability", "read_skill_file"]
+    model.requests, model.call = [], ("load_capability", {"id": "git-bisect"})
+    agent.run_sync(NOTHING, message_history=history)
+    assert [str(request).count("Halve it.") for request in model.requests] == [0, 1]
 
 
 def test_every_tool_works_with_arguments_that_its_schema_makes() -> None:

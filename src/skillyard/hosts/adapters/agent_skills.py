@@ -177,7 +177,7 @@ class AgentSkills:
             self._catalog = after
         return after is not before
 
-    def _look(self) -> Catalog:
+    def current_catalog(self) -> Catalog:
         """Return the catalog of the files as they are now, or as they were a moment ago."""
         start = monotonic()
         if start >= self._next_look:
@@ -196,7 +196,7 @@ class AgentSkills:
         def work() -> Offer | None:
             if not message.strip() or has_block(message):
                 return None
-            catalog = self._look()
+            catalog = self.current_catalog()
             selection, log = self._select(catalog, message)
             log()
             best = selection.best
@@ -274,7 +274,7 @@ class AgentSkills:
         """
         if not text.strip():
             return _Step("", step.memory)
-        catalog = self._look() if is_new else self._catalog
+        catalog = self.current_catalog() if is_new else self._catalog
         selection, log = self._select(catalog, text)
         memory, is_due = follow_up(step.memory, text, selection)
         if is_new and not (is_due and memory.turns):
@@ -309,7 +309,7 @@ class AgentSkills:
 
     def rank(self, query: str) -> tuple[Match, ...]:
         """Return the ten skills that fit a request best. Raises what the scorer raises."""
-        catalog = self._look()
+        catalog = self.current_catalog()
         with self._binding:
             bind(catalog, self._scorer)
         request = Query(_keep_ends(query))
@@ -354,7 +354,7 @@ class AgentSkills:
         return self._answer("why_skill", lambda: self._explanation_text(name, request))
 
     def _list_text(self, query: str) -> str:
-        catalog = self._look()
+        catalog = self.current_catalog()
         if not query.strip():
             text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
             return text or "There are no skills to list."
@@ -366,7 +366,7 @@ class AgentSkills:
         return "\n".join(lines) or "No skill has anything to do with this request."
 
     def _load_text(self, name: str) -> str:
-        catalog = self._look()
+        catalog = self.current_catalog()
         skill = catalog.get(name.removeprefix("@"))
         try:
             files = [item.path for item in list_resources(skill)]
@@ -375,7 +375,7 @@ class AgentSkills:
         return skill_block(catalog, skill, files[:MAX_FILES_LISTED], self.options.reading_tokens)
 
     def _file_text(self, name: str, path: str) -> str:
-        catalog = self._look()
+        catalog = self.current_catalog()
         skill = catalog.get(name.removeprefix("@"))
         try:
             text = read_resource(skill, path).decode("utf-8")
@@ -385,7 +385,7 @@ class AgentSkills:
 
     def _explanation_text(self, name: str, request: str) -> str:
         query = Query(_keep_ends(request))
-        catalog = self._look()
+        catalog = self.current_catalog()
         why = why_skill(catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
         return without_roots(catalog, "\n".join(_why_lines(why)))
 

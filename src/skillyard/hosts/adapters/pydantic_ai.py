@@ -3,6 +3,7 @@
 ::
 
     agent = Agent(model, capabilities=[Skills("skills")])
+    agent = Agent(model, capabilities=[deferred_skills("skills")])  # pydantic-ai's own way
 
 The blocks are added to the user's messages, not to the instructions, because their authors are not
 the developer of the agent. Only the requests are changed; the message history is not.
@@ -10,22 +11,29 @@ the developer of the agent. Only the requests are changed; the message history i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from skillyard.base.text import clean_line, shorten
+from skillyard.engine.skill import Origin, Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
-    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.capabilities import AbstractCapability, Capability, CombinedCapability
     from pydantic_ai.messages import ModelRequest, TextContent, UserPromptPart
     from pydantic_ai.models import ModelRequestContext
     from pydantic_ai.tools import RunContext
     from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise framework_missing("pydantic-ai", "pydantic-ai-slim", error) from error
+
+
+MAX_DESCRIPTION = 1_024
 
 
 @dataclass
@@ -66,6 +74,55 @@ def skill_toolset(skills: AnySkills) -> FunctionToolset[Any]:
     """Return the four tools as a toolset, for ``Agent(toolsets=[...])``."""
     tools = tool_functions(AgentSkills.of(skills))
     return FunctionToolset([each.asynchronous for each in tools], id="skillyard")
+
+
+def deferred_skills(
+    skills: AnySkills,
+) -> Callable[[RunContext[Any]], Awaitable[AbstractCapability[Any]]]:
+    """Return the skills as deferred capabilities, for ``Agent(capabilities=[...])``.
+
+    The model reads their names and descriptions and loads one with ``load_capability``. The skill
+    that fits the prompt is loaded before the first request, where this pydantic-ai can do that.
+    What is loaded stays in the history, as instructions of the agent: use it for trusted skills.
+    """
+    library = AgentSkills.of(skills)
+
+    async def capabilities(ctx: RunContext[Any]) -> AbstractCapability[Any]:
+        catalog = await asyncio.to_thread(library.current_catalog)
+        deferred = {
+            _id(skill): Capability[Any](
+                id=_id(skill),
+                description=shorten(clean_line(skill.description), MAX_DESCRIPTION),
+                instructions=partial(library.load_skill, skill.slug),
+                defer_loading=True,
+            )
+            for skill in catalog.candidates
+            if not skill.hidden and skill.origin != Origin.CONVENTION
+        }
+        return CombinedCapability([*deferred.values(), _SkillLoader(library)])
+
+    return capabilities
+
+
+def _id(skill: Skill) -> str:
+    return clean_line(skill.slug).replace(":", "-")  # pydantic-ai allows no colon
+
+
+@dataclass
+class _SkillLoader(AbstractCapability[Any]):
+    """Loads the skill that fits the prompt, and reads the files of skills."""
+
+    library: AgentSkills
+
+    def get_toolset(self) -> FunctionToolset[Any]:
+        (tool,) = (each for each in tool_functions(self.library) if each.name == "read_skill_file")
+        return FunctionToolset([tool.asynchronous], id="skillyard")
+
+    async def before_run(self, ctx: RunContext[Any]) -> None:
+        offer = await asyncio.to_thread(self.library.choose, _text_of(ctx.prompt or ""))
+        skill_id = _id(offer.match.skill) if offer else ""
+        if skill_id in ctx.capabilities and hasattr(ctx, "load_capability"):
+            ctx.load_capability(skill_id)
 
 
 def _words(message: Any) -> str:
