@@ -133,7 +133,7 @@ class ContextCoordinator:
         config: CoordinatorConfig | None = None,
     ) -> None:
         self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
-        self._tools = MappedTools(tools) if isinstance(tools, Mapping) else tools
+        self._tool = tools.get if isinstance(tools, Mapping) else tools.resolve
         self._config = config or CoordinatorConfig()
 
     @check_arguments
@@ -213,7 +213,7 @@ class ContextCoordinator:
             skill = with_body(skill)
         except SkillError as error:
             return f"{skill.name} did not load again: {error.message}"
-        tools = {name: self._tools.resolve(name) for name in skill.allowed_tools}
+        tools = {name: self._tool(name) for name in skill.allowed_tools}
         names = tuple(name for name, tool in tools.items() if tool is not None)
         warnings = [
             f"{skill.name}: the host has no tool {name!r}"
@@ -280,18 +280,3 @@ class ToolRegistry(Protocol):
     def available_tools(self) -> Sequence[str]:
         """Return the names of all tools."""
         ...
-
-
-class MappedTools:
-    """A dictionary of tools as a registry."""
-
-    def __init__(self, tools: Mapping[str, object]) -> None:
-        self._tools = tools
-
-    def resolve(self, name: str) -> object | None:
-        """Return the tool with that name, or None."""
-        return self._tools.get(name)
-
-    def available_tools(self) -> Sequence[str]:
-        """Return the names of all tools."""
-        return list(self._tools)

@@ -21,7 +21,7 @@ from skillyard.base.errors import (
     SkillyardError,
 )
 from skillyard.base.io.files import sha256
-from skillyard.base.text import clean_line, escape_frame, plural, shorten
+from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import Match
@@ -38,6 +38,7 @@ from skillyard.hosts.adapters.blocks import (
     own_words,
     prepend_block,
     reminder,
+    safe_line,
     skill_block,
     without_roots,
 )
@@ -359,8 +360,8 @@ class AgentSkills:
             text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
             return text or "There are no skills to list."
         lines = [
-            f"- {_safe_line(match.skill.name)} ({_safe_line(match.skill.id)}),"
-            f" score {match.score:.2f}: {shorten(_safe_line(match.skill.description), 300)}"
+            f"- {safe_line(match.skill.name)} ({safe_line(match.skill.id)}),"
+            f" score {match.score:.2f}: {safe_line(match.skill.description)}"
             for match in self.rank(query)
         ]
         return "\n".join(lines) or "No skill has anything to do with this request."
@@ -396,13 +397,13 @@ class AgentSkills:
             try:
                 return work()
             except AmbiguousName as error:  # the error's message contains local paths
-                ids = ", ".join(_safe_line(skill_id) for skill_id in error.ids)
+                ids = ", ".join(safe_line(skill_id) for skill_id in error.ids)
                 return f"{tool}: several skills are called that; ask for one of the ids: {ids}"
             except SkillError as error:
-                hint = f"; {_safe_line(error.hint)}" if error.hint else ""
-                return f"{tool}: {_safe_line(error.message)}{hint}"
+                hint = f"; {safe_line(error.hint)}" if error.hint else ""
+                return f"{tool}: {safe_line(error.message)}{hint}"
             except InvalidInput as error:
-                return f"{tool}: {_safe_line(str(error))}"
+                return f"{tool}: {safe_line(str(error))}"
 
         failed = f"{tool} does not work at the moment; go on without it."
         return self._run_guarded(tool, answer, failed)
@@ -437,16 +438,12 @@ def _keep_ends(text: str) -> str:
     return f"{text[:MAX_END_CHARS]}\n{text[-MAX_END_CHARS:]}"
 
 
-def _safe_line(text: str) -> str:
-    return escape_frame(clean_line(text))
-
-
 def _why_lines(why: WhyResult) -> Iterable[str]:
-    yield from map(_safe_line, why.sentences)
+    yield from map(safe_line, why.sentences)
     for ahead in why.ahead:
-        signals = ", ".join(_safe_line(signal.signal) for signal in ahead.signals[:3])
+        signals = ", ".join(safe_line(signal.signal) for signal in ahead.signals[:3])
         lead = f" (by {signals})" if signals else ""
-        yield f"ahead of it: {_safe_line(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
-    yield from (f"note: {_safe_line(hint)}" for hint in why.advice)
+        yield f"ahead of it: {safe_line(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
+    yield from (f"note: {safe_line(hint)}" for hint in why.advice)
     if why.before > len(why.ahead):
         yield f"and {plural(why.before - len(why.ahead), 'more skill')} ahead of it"

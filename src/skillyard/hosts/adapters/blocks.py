@@ -38,8 +38,8 @@ def _path_below_root(catalog: Catalog, path: str) -> str:
     for root in catalog.roots:
         relative = below(path, root)
         if relative is not None:
-            return _line(relative)
-    return _line("/".join(slashes(path).split("/")[-3:]) if os.path.isabs(path) else path)
+            return safe_line(relative)
+    return safe_line("/".join(slashes(path).split("/")[-3:]) if os.path.isabs(path) else path)
 
 
 def without_roots(catalog: Catalog, text: str) -> str:
@@ -49,7 +49,7 @@ def without_roots(catalog: Catalog, text: str) -> str:
     return text
 
 
-def _line(text: str) -> str:
+def safe_line(text: str) -> str:
     """Return untrusted text on one line: frame tags escaped, hidden characters shown, shortened."""
     return escape_frame(shorten(clean_line(text), _LINE))
 
@@ -69,7 +69,7 @@ def offer_block(
     level = f", {match.level}" if match and match.level else ""
     score = f"; score {match.score:.2f}{level}" if match else ""
     head = (
-        f"{_OPENING}: {_line(skill.name)} ({origin_of(catalog, skill)}{score}). {_AUTHOR} If it"
+        f"{_OPENING}: {safe_line(skill.name)} ({origin_of(catalog, skill)}{score}). {_AUTHOR} If it"
         " does not fit, go on without it."
     )
     return f"{head}\n{prompt_block(skill, max_chars, max_tokens=max_tokens)}"
@@ -78,8 +78,8 @@ def offer_block(
 def reminder(skill: Skill) -> str:
     """Return the block of a skill whose instructions stand before an earlier message."""
     return (
-        f"{_OPENING}: {_line(skill.name)}, whose instructions stand above. If it does not fit, go"
-        " on without it."
+        f"{_OPENING}: {safe_line(skill.name)}, whose instructions stand above. If it does not fit,"
+        " go on without it."
     )
 
 
@@ -104,11 +104,11 @@ def prepend_block(block: str, text: str) -> str:
 def skill_block(catalog: Catalog, skill: Skill, files: list[str], max_tokens: int) -> str:
     """Return the block for ``load_skill``: origin, framed instructions, and the skill's files."""
     lines = [
-        f"{_line(skill.name)} ({origin_of(catalog, skill)}). {_AUTHOR}",
+        f"{safe_line(skill.name)} ({origin_of(catalog, skill)}). {_AUTHOR}",
         prompt_block(skill, max_tokens=max_tokens),
     ]
     if files:
-        file_list = "\n".join(f"- {_line(path)}" for path in files)
+        file_list = "\n".join(f"- {safe_line(path)}" for path in files)
         lines.append(f"Files of this skill, for read_skill_file:\n{file_list}")
     return "\n".join(lines)
 
@@ -117,5 +117,5 @@ def file_block(catalog: Catalog, skill: Skill, path: str, text: str, max_tokens:
     """Return the block for ``read_skill_file``: the origin and the framed text of the file."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     body = cut(escape_frame(clean(unified)), max_tokens)
-    head = f"{_line(path)} of {_line(skill.name)} ({origin_of(catalog, skill)}). {_AUTHOR}"
+    head = f"{safe_line(path)} of {safe_line(skill.name)} ({origin_of(catalog, skill)}). {_AUTHOR}"
     return f"{head}\n{frame(f'{skill.name}/{path}', body)}"

@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Origin, Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
-from skillyard.hosts.adapters.blocks import prepend_block
+from skillyard.hosts.adapters.blocks import prepend_block, safe_line
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
@@ -31,9 +30,6 @@ try:
     from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise framework_missing("pydantic-ai", "pydantic-ai-slim", error) from error
-
-
-MAX_DESCRIPTION = 1_024
 
 
 @dataclass
@@ -92,7 +88,7 @@ def deferred_skills(
         deferred = {
             _id(skill): Capability[Any](
                 id=_id(skill),
-                description=shorten(clean_line(skill.description), MAX_DESCRIPTION),
+                description=safe_line(skill.description),
                 instructions=partial(library.load_skill, skill.slug),
                 defer_loading=True,
             )
@@ -105,7 +101,7 @@ def deferred_skills(
 
 
 def _id(skill: Skill) -> str:
-    return clean_line(skill.slug).replace(":", "-")  # pydantic-ai allows no colon
+    return safe_line(skill.slug).replace(":", "-")  # pydantic-ai allows no colon
 
 
 @dataclass

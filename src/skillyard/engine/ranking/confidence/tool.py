@@ -173,18 +173,17 @@ def _evaluations(
     """Return the evaluations of the skills that may be recommended."""
     pairs = eligible(skills, query, zeros=False, scored=scored)
     passed = [pair for pair in pairs if pair[1] >= options.threshold]
-    return [_evaluation(scored, *pair) for pair in in_order(passed, scored, options.limit)]
-
-
-def _evaluation(scored: ScoredConfidence, skill: Skill, confidence: float) -> Evaluation:
-    return Evaluation(
-        skill.name,
-        confidence,
-        _level(confidence),
-        scored.reason(skill),
-        scored.pattern_match(skill),
-        scored.keyword_match(skill),
-    )
+    return [
+        Evaluation(
+            skill.name,
+            confidence,
+            _level(confidence),
+            scored.reason(skill),
+            scored.pattern_match(skill),
+            scored.keyword_match(skill),
+        )
+        for skill, confidence in in_order(passed, scored, options.limit)
+    ]
 
 
 def _level(confidence: float) -> str:
