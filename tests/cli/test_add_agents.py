@@ -146,6 +146,9 @@ def test_every_host_finds_what_is_installed_for_it(agent: str, project: Path) ->
     [
         ("--agent", "nosuch"),
         ("--agent", "claude-code", "--into", "x"),
+        ("--global", "--into", "x"),
+        ("--copy", "--into", "x"),
+        ("--all", "pdf"),
         ("--global",),
         ("--copy",),
         ("--link",),

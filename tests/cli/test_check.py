@@ -116,6 +116,7 @@ def test_a_repair_that_cannot_be_written_fails_the_check(
     [
         ("--fix", "--diff"),
         ("--diff", "--json"),
+        ("--json", "--format", "github"),
         ("--diff", "--format", "sarif"),
         ("--config", "x.toml", "--no-config"),
     ],

@@ -13,6 +13,7 @@ from skillyard.cli.commands import selection
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.engine.embedding.letters import Letters, install
+from tests.tables import for_each
 
 
 def interrupted(*_: object, **_more: object) -> NoReturn:
@@ -79,15 +80,38 @@ def test_a_name_of_several_skills_is_refused_with_their_ids(run: Run, skills: Pa
     assert run("show", ids[0], "--root", "skills").code == 0
 
 
-def test_nothing_asked_is_wrong_use_and_a_blank_request_an_empty_answer(
-    run: Run, skills: Path
-) -> None:
-    for word in ("rank", "select"):
-        assert run(word, "--root", "skills").code == 2
-        assert run(word, "", "--root", "skills").code == 1
-        assert run(word, "--files", "a.csv", "--scorer", "confidence", "--root", "skills").code == 0
-    assert run("why", "git-bisect", "--root", "skills").code == 2
+def test_no_request_and_a_blank_one_are_wrong_use(run: Run, skills: Path) -> None:
+    for words in (("rank",), ("select",), ("why", "git-bisect")):
+        answer = run(*words, "--root", "skills")
+        assert (answer.code, "no request: write it as words" in answer.err) == (2, True)
+        assert run(*words, " ", "--root", "skills") == answer
+        assert run(*words, "--files", "a.csv", "-s", "confidence", "--root", "skills").code != 2
     assert run("evaluate", "--text", "", "--root", "skills").code == 1
+
+
+@for_each("words", ["list", "rank commit", "select commit", "why git-bisect commit", "select x"])
+def test_a_tag_that_no_skill_has_is_named_with_those_there_are(
+    words: str, run: Run, skills: Path
+) -> None:
+    option = "--fallback" if words.endswith("x") else "--tag"
+    answer = run(*words.split(), option, "nosuch", "--root", "skills")
+    assert (answer.code, answer.out) == (2, "")
+    told = "no skill has the tag nosuch (tags: data, git, etl, fallback, debugging)"
+    assert told in answer.err
+
+
+@for_each("scorer", ["hybrid", "confidence"])
+def test_files_that_no_skill_has_patterns_for_are_noted(
+    scorer: str, run: Run, skills: Path
+) -> None:
+    words = ("rank", "commit", "--files", "a.csv", "--root", "skills", "-s")
+    assert run("rank", "commit", "--files", "a.csv", "-s", "overlap").code == 2
+    assert "--files" not in run(*words, scorer).err
+    file = skills / "csv-cleaning/SKILL.md"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace('files: ["*.csv"]', "files: []"), "utf-8")
+    assert "--files finds nothing: no skill has file patterns" in run(*words, scorer).err
+    file.write_text(text, "utf-8")
 
 
 @pytest.mark.parametrize(

@@ -135,25 +135,50 @@ def ranking_inputs(
 ) -> tuple[Query, str, Catalog]:
     """Return the query of a ranking command with feedback, the scorer, and the catalog for it.
 
-    Raises InvalidInput without any query, and for an option that the scorer does not read.
+    Raises InvalidInput without any query, and for an option that the scorer does not read. A note
+    says where no skill has what ``--files`` is compared with.
     """
     from skillyard.engine.ranking.registry import BUILT_IN, default_scorer
     from skillyard.hosts.decisions import with_feedback
 
-    if not (args.query or request.files or request.include_tags):
+    if not (request.query.strip() or request.files or request.include_tags):
         raise InvalidInput(
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
     scorer = request.scorer or default_scorer()
     base = scorer.partition("+")[0]
-    for flag, value, reader in (
-        ("--recent", request.recent_activity, "confidence"),
-        ("--references", request.include_references, "relevance"),
+    for flag, value, readers in (
+        ("--files", request.files, ("hybrid", "confidence")),
+        ("--recent", request.recent_activity, ("confidence",)),
+        ("--references", request.include_references, ("relevance",)),
     ):
-        if value and base in BUILT_IN and base != reader:
-            raise InvalidInput(f"{flag} counts only with --scorer {reader}; {base} ignores it")
-    return with_feedback(request.as_query()), scorer, load(args, console, scorer)
+        if value and base in BUILT_IN and base not in readers:
+            only = " or ".join(readers)
+            raise InvalidInput(f"{flag} counts only with --scorer {only}; {base} ignores it")
+    catalog = load(args, console, scorer)
+    index = getattr(catalog, "summary", None)  # it has the patterns, so that no skill is read
+    if request.files and not (
+        index.patterns if index else any(each.triggers.files for each in catalog)
+    ):
+        console.note("--files finds nothing: no skill has file patterns (triggers: files)")
+    return with_feedback(request.as_query()), scorer, catalog
+
+
+def require_tag(catalog: Catalog, tags: Sequence[str]) -> None:
+    """Raise InvalidInput, with the commonest tags that there are, if no skill has one of these."""
+    from collections import Counter
+
+    from skillyard.engine.catalog import has_tag
+    from skillyard.engine.skill import Origin
+
+    if tags and len(catalog) and not any(has_tag(skill, tags) for skill in catalog):
+        skills = [skill for skill in catalog if skill.origin != Origin.CONVENTION]
+        counts = Counter(tag for skill in skills for tag in skill.tags)
+        known = [tag for tag, _ in counts.most_common(_MAX_TAGS + 1)]
+        known[_MAX_TAGS:] = ["…"] if len(known) > _MAX_TAGS else []
+        there = f"tags: {', '.join(known)}" if known else "no skill has any"
+        raise InvalidInput(f"no skill has the tag {' or '.join(tags)} ({there})")
 
 
 def scorer_of(args: Namespace) -> str:
@@ -164,6 +189,7 @@ def scorer_of(args: Namespace) -> str:
 
 
 _MAX_TEXT_BYTES = 1 << 24
+_MAX_TAGS = 20
 
 
 def read_text(path: str) -> str:

@@ -13,7 +13,7 @@ from skillyard.cli.blocks import Block, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command, flag, library, value, view_of
-from skillyard.cli.source import load, no_skills, unbound_library_of, unloaded
+from skillyard.cli.source import load, no_skills, require_tag, unbound_library_of, unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from skillyard.check.operations.library_check import Checked, CheckRequest
     from skillyard.check.operations.skill_scan import Scanned, ScanRequest
     from skillyard.check.validation.fixes import FixPlan
+    from skillyard.engine.catalog import Catalog
     from skillyard.engine.catalog.roots import LibrarySpec
     from skillyard.engine.operations.skill_details import ListResult, ShowResult
 
 
-def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
-    if not result.cards and result.counts.files and not args.json:
-        yield "no skill has this tag: skillyard list without it shows all"
-    yield from unloaded(result.diagnostics, args)
+def _tagged(args: Namespace, console: Console) -> Catalog:
+    catalog = load(args, console)
+    require_tag(catalog, args.tag)
+    return catalog
 
 
 @view_of(
@@ -37,7 +38,8 @@ def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
     "list",
     library(),
     "--tag",
-    notes=_notes,
+    provide={"catalog": _tagged},
+    notes=lambda result, args: unloaded(result.diagnostics, args),
 )
 def list_(result: ListResult) -> Iterator[Block]:
     """List every skill.
@@ -69,6 +71,7 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
     from skillyard.check.validation.config import CheckConfig
     from skillyard.cli.findings import check_blocks
 
+    _check_form(request, console)
     if request.fix and request.diff:
         raise InvalidInput("--fix writes and --diff only shows: name one of them")
     if request.diff and (console.json or request.format != "text"):
@@ -92,6 +95,13 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
             console.note(f"{each.path}: {each.message}; {each.hint}")
     _show_findings(result, check_blocks(result), request.format, console)
     return NEGATIVE if result.fails(strict=request.strict) else 0
+
+
+def _check_form(request: CheckRequest | ScanRequest, console: Console) -> None:
+    """Raise InvalidInput for ``--json`` beside another form of output."""
+    if console.json and request.format not in ("text", "json"):
+        both = f"--json and --format {request.format}"
+        raise InvalidInput(f"{both} are two forms of output: leave one of them out")
 
 
 def _places(request: CheckRequest, args: Namespace) -> tuple[list[str], LibrarySpec | None]:
@@ -137,6 +147,7 @@ def scan(request: ScanRequest, args: Namespace, console: Console) -> int:
     from skillyard.install.copies.lockfile import is_of_project
     from skillyard.install.copies.verdict import lock_for_scan
 
+    _check_form(request, console)
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, request.path))
     lock = lock_for_scan(request.lock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from skillyard.base.errors import SkillyardError
+from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
@@ -157,6 +157,9 @@ def add(args: Namespace, console: Console) -> int:
     from skillyard.install.operations.add import AddOptions, add_skill
     from skillyard.install.origins.choice import SeveralSkills
 
+    if args.all and args.skills:
+        some = " ".join(map(clean_line, args.skills))
+        raise InvalidInput(f"--all takes every skill and {some} names some: leave one of them out")
     options = AddOptions(
         args.into,
         args.agents,

@@ -9,7 +9,14 @@ from skillyard.base.errors import InvalidInput, SkillNotFound
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command
-from skillyard.cli.source import load, note_unloaded, ranking_inputs, read_text, scorer_of
+from skillyard.cli.source import (
+    load,
+    note_unloaded,
+    ranking_inputs,
+    read_text,
+    require_tag,
+    scorer_of,
+)
 
 if TYPE_CHECKING:
     from skillyard.engine.operations.skill_explanation import WhyRequest
@@ -33,6 +40,8 @@ def rank(request: RankRequest, args: Namespace, console: Console) -> int:
     result = rank_skills(
         catalog, query, scorer=scorer, limit=request.limit, explain=request.explain
     )
+    if not result.total:
+        require_tag(catalog, request.include_tags)
     if console.json:
         console.document(result.document(result.diagnostics))
     else:
@@ -59,6 +68,9 @@ def select(request: SelectRequest, args: Namespace, console: Console) -> int:
     result = select_skills(
         catalog, query, policy, scorer=scorer, limit=request.limit, explain=request.explain
     )
+    if result.selection.abstained:
+        require_tag(catalog, request.include_tags)
+        require_tag(catalog, (request.fallback_tag,) if request.fallback_tag else ())
     if console.json:
         console.document(result.document(result.diagnostics))
     else:
@@ -107,6 +119,7 @@ def why(request: WhyRequest, args: Namespace, console: Console) -> None:
         error = SkillNotFound(request.name)
         error.hint = "there are no skills"
         raise error
+    require_tag(catalog, request.include_tags)
     result = why_skill(catalog, request.name, query, scorer=scorer, limit=request.limit)
     if console.json:
         console.document(result.document(explain=request.explain))

@@ -106,10 +106,11 @@ def add_skill(target: str, options: AddOptions) -> shapes.Added:
     if options.accept_look_alike:
         accept.setdefault("look_alike_name", "--yes")
     into, agents = options.into, options.agents
-    if into is not None and agents:
-        raise InvalidInput("--into and --agent both say where the skill goes; give one of them")
-    for is_set, option in ((options.user, "--global"), (options.copy, "--copy")):
-        if is_set and not (agents or options.here):
+    flags = {"--agent": bool(agents), "--global": options.user, "--copy": options.copy}
+    for option in (name for name, is_set in flags.items() if is_set):
+        if into is not None:
+            raise InvalidInput(f"--into names the one folder for it: leave out --into or {option}")
+        if not (agents or options.here):
             raise InvalidInput(f"{option} needs --agent, which says for whom")
     if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
