@@ -114,6 +114,14 @@ class TestAdd:
         done = run("add", "evil/skills/pdff", "--into", into, "--yes")
         assert (done.code, "looks like  pdf" in done.out) == (0, True)
 
+    def test_a_name_that_is_a_folder_here_is_offered_as_one(
+        self, run: Run, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "zzzz").mkdir()
+        assert "`skillyard search zzzz` finds similar ones" in run("add", "zzzz").err
+        monkeypatch.chdir(tmp_path)
+        assert "`skillyard add ./zzzz` adds it" in run("add", "zzzz").err
+
     def test_a_high_finding_stops_and_a_reason_goes_into_the_lock(
         self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 MIN_CHARS = 4
-"""Shorter names (pdf, git) have honest neighbours everywhere: pairs of them are not reported."""
+"""Shorter names (pdf, git) have honest neighbours everywhere: one letter apart is not reported."""
 NEIGHBOUR_CHARS = 64
 """Longest name that is compared letter by letter: the length that agentskills.io allows. Bounds the
 table, which grows with the square of it."""
@@ -114,7 +114,8 @@ def look_alikes(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
     def is_alike(other: str) -> bool:
         letters = _plain(other)
-        is_near = len(letters) <= NEIGHBOUR_CHARS and differ_by_one_letter(letters, plain)
+        is_compared = len(plain) >= MIN_CHARS and len(letters) <= NEIGHBOUR_CHARS
+        is_near = is_compared and differ_by_one_letter(letters, plain)
         return bool(letters) and (is_near or letters == plain or _fold(other) in folds)
 
     return tuple(sorted(each for each in names if len(each) <= FOLDED_CHARS and is_alike(each)))

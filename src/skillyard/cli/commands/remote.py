@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillyard.serve.requests import SearchRequest
 
 _DESCRIPTION_CHARS = 90
+_MAX_FILES = 10
 
 
 @command("search", request="skillyard.serve.requests:SearchRequest")
@@ -181,7 +182,7 @@ def add(args: Namespace, console: Console) -> int:
         except SeveralSkills as several:
             if not (args.all or console.json):
                 console.print(*_several(several.skills))
-            chosen = list(several.skills) if args.all else _picked(several.skills, console)
+            chosen = list(several.skills) if args.all else _picked(several.skills, console, "none")
             if not chosen:
                 raise
             names += chosen
@@ -196,14 +197,18 @@ def add(args: Namespace, console: Console) -> int:
 def _agents_here(args: Namespace, console: Console) -> list[str]:
     """Return the agents of this machine that a skill is for: of several the chosen ones."""
     from skillyard.hosts.operations.setup import agents_here
+    from skillyard.install.operations.destinations import host_folders
 
     agents = {agent.name: agent.title for agent in agents_here()}
     if args.into is not None or args.agents or len(agents) < 2:
         return list(agents)
     if not console.can_confirm:
         return []
+    for name, title in agents.items():
+        agents[name] = f"{title}, which looks in {host_folders([name], user=args.user)[0]}"
+    console.print(line("For which of the agents on this machine? Several share one copy by links."))
     console.print(*_several(agents))
-    return _picked(agents, console)
+    return _picked(agents, console, "all")
 
 
 def _several(rows: Mapping[str, str]) -> Iterator[Block]:
@@ -221,13 +226,22 @@ def _several(rows: Mapping[str, str]) -> Iterator[Block]:
     )
 
 
-def _picked(rows: Mapping[str, str], console: Console) -> list[str]:
-    """Ask on a terminal which ones are meant; return their names, none without a terminal."""
-    answer = console.ask("which ones? numbers, or all:")
-    if answer == "all":
-        return list(rows)
-    numbers = {int(each) for each in answer.replace(",", " ").split() if each.isdecimal()}
-    return [name for number, name in enumerate(rows, 1) if number in numbers]
+def _picked(rows: Mapping[str, str], console: Console, on_enter: str) -> list[str]:
+    """Ask on a terminal which ones are meant, until the answer is one; none without a terminal.
+
+    ``on_enter``: what an empty answer means, ``all`` or ``none``.
+    """
+    known = {str(number): name for number, name in enumerate(rows, 1)}
+    known |= {name.lower(): name for name in rows}
+    while console.can_confirm:
+        answer = console.ask(f"which ones? numbers such as 1 2, or all; Enter for {on_enter}:")
+        words = (answer or on_enter).replace(",", " ").split()
+        if words in (["all"], ["none"]):
+            return list(rows) if words == ["all"] else []
+        if words and known.keys() >= set(words):
+            return [name for name in rows if name in {known[word] for word in words}]
+        complain(f"{answer!r} is no choice: write numbers from 1 to {len(rows)}, or names")
+    return []
 
 
 _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
@@ -252,8 +266,10 @@ def _added(added: Added) -> Iterator[Block]:
     pinned = f"commit {commit[:12]}" if commit else "no commit"
     files = f"{plural(len(added.files), 'file')}, {pinned}, {(added.digest or '')[:19]}…"
     yield line(Span(files, "dim"), indent=1)
-    for path in added.files:
+    for path in added.files[:_MAX_FILES]:
         yield line(clean_line(path), indent=1)
+    if more := added.files[_MAX_FILES:]:
+        yield line(f"and {plural(len(more), 'more file')}", indent=1)
     for skipped in added.skipped:
         yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
     for other in added.look_alikes:

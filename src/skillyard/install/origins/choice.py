@@ -45,7 +45,8 @@ class SeveralSkills(InvalidInput):
     """A source that holds several skills, of which none was named."""
 
     def __init__(self, place: str, skills: Mapping[str, str], spelled: Callable[[str], str]):
-        super().__init__(f"{place} {len(skills)} skills; name one: {_shown(skills, spelled)}")
+        named = _shown(skills, spelled)
+        super().__init__(f"{place} {len(skills)} skills; take --all, or name one: {named}")
         self.skills = skills
         """Their descriptions by name."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from skillyard.base.errors import SkillNotFound, SourceFailed
+import os
+
+from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
+from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.git.address import parse_git_address
 from skillyard.install.origins.choice import SeveralSkills, SkillChoice
@@ -50,7 +53,16 @@ async def _find_skill(search: SearchService, target: SkillTarget) -> FoundSkill:
         return _found("local", package.source.rpartition("/")[2], package)
     if target.kind == "site":
         return await _on_site(search, target)
-    return await search.find(target.name)
+    try:
+        return await search.find(target.name)
+    except (SkillNotFound, SourceFailed) as error:
+        name = shown_path(target.name)
+        if os.path.isdir(target.name):
+            here = f"a folder of this name is here: `skillyard add ./{name}` adds it"
+            raise InvalidInput(f"no source answers with a skill {name!r}; {here}") from None
+        if isinstance(error, SkillNotFound):
+            error.hint = error.hint or f"`skillyard search {name}` finds similar ones"
+        raise
 
 
 def _found(source: str, name: str, package: Package) -> FoundSkill:
