@@ -95,6 +95,8 @@ SAMPLES = (
     ),
     Sample("description_vague", _one(text(description="Helps with pencils")), _GOOD, 3),
     Sample("description_vague", _one(text("good-pencil", "Good pencil.")), _GOOD, 3),
+    Sample("placeholder", _one(text(description="[TODO: what it does]")), _GOOD, 3),
+    Sample("placeholder", _one(text(body="1. Sharpen.\n2. …\n")), _one(text(body="`…`")), 7),
     Sample(
         "description_without_when",
         _one(text(description="Sharpens pencils to a given angle.")),

@@ -1,4 +1,4 @@
-"""``new``: the folder of a new skill, which passes ``check``."""
+"""``new``: the folder of a new skill, to be filled in; ``check`` warns of what is not."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LONGEST = 64
 """agentskills.io/specification, as of November 2026."""
 _NAME_LINE = re.compile(r"(?m)^name:.*$")
+# No word of it is of a request: until it is filled in, only its name can be what somebody means.
 _TEXT = """\
 ---
 name: {name}
-description: >-
-  Turns the files that it is given into the result that its users need. Use when somebody asks for
-  {words}, or names the kind of file or problem that this skill is for.
+# What it does and when to use it, in words that its users type, instead of the three dots:
+description: …
 ---
 # {title}
 
 ## Steps
 
-1. Say what to look at first, and how to tell that it is the right thing.
-2. Say what to do, one action a step, with the command or the form of the result.
-3. Say how to check the result, and what to do when it is wrong.
+1. …
+2. …
 
 ## Examples
 
-A request: {words}.
-The result: what the user gets, as short as it can be shown.
+…
 """
 
 
@@ -53,8 +51,7 @@ def write_new_skill(name: str, into: str = ".", template: str | None = None) -> 
         raise InvalidInput(f"{folder} is there already; nothing was written")
     try:
         if template is None:
-            words = name.replace("-", " ")
-            text = _TEXT.format(name=name, title=words.capitalize(), words=words)
+            text = _TEXT.format(name=name, title=name.replace("-", " ").capitalize())
             os.makedirs(folder)
         else:
             text = _named(os.path.join(template, SKILL_FILE), name)

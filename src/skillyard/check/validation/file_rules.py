@@ -18,6 +18,8 @@ from functools import partial
 from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.base.text import plural
+from skillyard.check.markdown import prose_lines
 from skillyard.check.validation.codes import RULES
 from skillyard.check.validation.descriptions import (
     description_from,
@@ -57,6 +59,8 @@ _MAX_DEPTH = 2  # references/guide.md: one folder and a file
 _ABOVE = tuple([os.pardir] * levels for levels in range(1, 5))
 _WHEN_FIELDS = ("triggers", "trigger_keywords", "when_to_use")
 _PARENTHESES = re.compile(r"\([^()]*+\)")
+_UNWRITTEN = re.compile(r"[\W_]*(?:TODO\b|\Z)")
+_UNWRITTEN_LINE = re.compile(r"[ \t]*(?:[-*]|\d{1,3}[.)])?[ \t]*…[ \t]*")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -183,7 +187,19 @@ def _description_without_when(view: View) -> Violations:
 def _is_judged(view: View) -> bool:
     """True for a skill with a description by which it may be chosen: not only its user calls it."""
     manual = map(view.text, ("trigger", "disable-model-invocation"))
-    return bool(view.description) and not any(str(each).lower() == "true" for each in manual)
+    is_called = any(str(each).lower() == "true" for each in manual)
+    return bool(view.description) and not is_called and not _UNWRITTEN.match(view.description or "")
+
+
+def _placeholder(view: View) -> Violations:
+    if _UNWRITTEN.match(view.description or ""):
+        message = "the description must still be written"
+        hint = RULES["description_vague"].hint
+        yield Violation(message, view.line("description"), hint=hint)
+    lines = prose_lines(view.body) if "…" in view.body else []
+    if places := [number for number, line in enumerate(lines) if _UNWRITTEN_LINE.fullmatch(line)]:
+        message = f"{plural(len(places), 'line')} of the body must still be written"
+        yield Violation(message, view.body_line(places[0]))
 
 
 def _description_person(view: View) -> Violations:

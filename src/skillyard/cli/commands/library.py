@@ -184,7 +184,7 @@ def _show_findings(
 
 def _new_notes(result: NewSkill, args: Namespace) -> Iterator[str]:
     if not args.json:
-        yield f"write its description and steps, then: skillyard check {result.path}"
+        yield f"write over each … in it; skillyard check {result.path} says what is left"
 
 
 @view_of(
@@ -196,11 +196,13 @@ def _new_notes(result: NewSkill, args: Namespace) -> Iterator[str]:
     notes=_new_notes,
 )
 def new(result: NewSkill) -> Iterator[Block]:
-    """Write the folder of a new skill, which passes check.
+    """Write the folder of a new skill.
 
-    skillyard new csv-cleaning
-    skillyard new csv-cleaning --into ~/.claude/skills
-    skillyard new csv-cleaning --from skills/xlsx
+    It loads, and check warns of what is still to be filled in.
+
+        skillyard new csv-cleaning
+        skillyard new csv-cleaning --into ~/.claude/skills
+        skillyard new csv-cleaning --from skills/xlsx
     """
     folder = os.path.dirname(result.path)
     return (line(os.path.join(folder, each)) for each in result.files)
