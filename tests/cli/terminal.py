@@ -5,9 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["on_terminal", "read_terminal"]
+from skillyard.cli.blocks import Block
+from skillyard.cli.plain import rows_of
+
+__all__ = ["on_terminal", "read_terminal", "render"]
+
+
+def render(block: Block, width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a block as plain text."""
+    for row in rows_of(block, width):
+        yield "".join(span.text for span in row).rstrip()
 
 
 def on_terminal(columns: int, folder: Path, *arguments: str, **environment: str) -> str:

@@ -120,7 +120,11 @@ def test_an_empty_folder_lists_nothing_and_says_so(run: Run, tmp_path: Path) -> 
         (("rank", "csv"), 1, "There are no skills to rank."),
         (("rank", "csv", "--scorer", "overlap"), 1, "There are no skills to rank."),
         (("select", "csv"), 1, "There are no skills to choose from."),
-        (("search", "csv", "--source", "local"), 1, "There are no skills to search."),
+        (
+            ("search", "csv", "--source", "local"),
+            1,
+            "No skill was found\n0 skills from local 0; no remote asked; ranked by hybrid",
+        ),
         (("inject", "csv"), 0, "csv"),
         (("why", "x", "csv"), 2, ""),
     ],

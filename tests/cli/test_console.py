@@ -10,8 +10,8 @@ import pytest
 
 from skillyard.cli.blocks import Column, Span, Table, line
 from skillyard.cli.console import Console
-from skillyard.cli.plain import render
 from tests.cli.conftest import Run
+from tests.cli.terminal import render
 
 
 class Terminal(io.StringIO):

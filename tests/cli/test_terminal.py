@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli.blocks import Column, Span, Table, Text, Tree, line
-from skillyard.cli.plain import render
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import ATTACK, BENCH_QUERIES, BENCH_SKILLS, write
+from tests.cli.terminal import render
 from tests.requirements import requirement
 
 COMMANDS = [

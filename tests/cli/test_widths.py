@@ -10,9 +10,10 @@ from unicodedata import category, east_asian_width
 import pytest
 
 from skillyard.cli.blocks import Column, Table
-from skillyard.cli.plain import render, width_of
+from skillyard.cli.plain import width_of
 from tests.cli.conftest import Run
 from tests.cli.making import write
+from tests.cli.terminal import on_terminal, render
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a pty is a POSIX terminal")
 
@@ -53,7 +54,6 @@ def columns_of(line: str) -> int:
 @pytest.mark.parametrize("width", [50, 80])
 @pytest.mark.parametrize("plain", [False, True], ids=["drawn", "plain"])
 def test_a_list_fits_the_terminal(width: int, plain: bool, tmp_path: Path) -> None:
-    from tests.cli.terminal import on_terminal
 
     settings = {"NO_COLOR": "1"} if plain else {}
     shown = _STYLES.sub("", on_terminal(width, library(tmp_path), "list", **settings))
@@ -73,7 +73,6 @@ def test_a_list_fits_the_terminal(width: int, plain: bool, tmp_path: Path) -> No
 def test_columns_stay_aligned_below_wide_and_right_to_left_names(
     width: int, tmp_path: Path
 ) -> None:
-    from tests.cli.terminal import on_terminal
 
     shown = on_terminal(width, library(tmp_path), "list", NO_COLOR="1")
     starts = set()

@@ -17,17 +17,11 @@ _NARROWEST = 3
 """The minimum width of a column on any terminal."""
 
 
-def render(block: Block, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of one block as plain text, each without its line end.
+def rows_of(block: Block, width: int | None) -> Iterator[list[Span]]:
+    """Yield the rows of one block, each as the spans that stand beside each other in it.
 
     ``width`` is that of the terminal; None does not cut anything.
     """
-    for row in rows_of(block, width):
-        yield "".join(span.text for span in row).rstrip()
-
-
-def rows_of(block: Block, width: int | None) -> Iterator[list[Span]]:
-    """Yield the rows of one block, each as the spans that stand beside each other in it."""
     if isinstance(block, Line):
         yield from _line_rows(block, width)
     elif isinstance(block, Table):

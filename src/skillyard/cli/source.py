@@ -166,30 +166,18 @@ def ranking_inputs(
 
 
 def require_tag(catalog: Catalog, tags: Sequence[str]) -> None:
-    """Raise InvalidInput, with the commonest tags that there are, if no skill has one of these."""
-    from collections import Counter
-
+    """Raise InvalidInput, with the tags that there are, if no skill has one of these."""
+    from skillyard.base.text import shorten
     from skillyard.engine.catalog import has_tag
-    from skillyard.engine.skill import Origin
 
     if tags and len(catalog) and not any(has_tag(skill, tags) for skill in catalog):
-        skills = [skill for skill in catalog if skill.origin != Origin.CONVENTION]
-        counts = Counter(tag for skill in skills for tag in skill.tags)
-        known = [tag for tag, _ in counts.most_common(_MAX_TAGS + 1)]
-        known[_MAX_TAGS:] = ["…"] if len(known) > _MAX_TAGS else []
-        there = f"tags: {', '.join(known)}" if known else "no skill has any"
-        raise InvalidInput(f"no skill has the tag {' or '.join(tags)} ({there})")
-
-
-def scorer_of(args: Namespace) -> str:
-    """Return the named scorer, or the default. Raises InvalidInput for an invalid setting."""
-    from skillyard.engine.ranking.registry import default_scorer
-
-    return str(args.scorer or default_scorer())
+        known = sorted({t for each in catalog if each.origin != "convention" for t in each.tags})
+        there = shorten(", ".join(known), _SHOWN_TAGS_CHARS) or "none"
+        raise InvalidInput(f"no skill has the tag {' or '.join(tags)} (tags: {there})")
 
 
 _MAX_TEXT_BYTES = 1 << 24
-_MAX_TAGS = 20
+_SHOWN_TAGS_CHARS = 300
 
 
 def read_text(path: str) -> str:

@@ -14,9 +14,10 @@ import pytest
 from skillyard.cli.blocks import Block
 from skillyard.cli.console import Console
 from skillyard.cli.eval_views import report_blocks
-from skillyard.cli.plain import render, width_of
+from skillyard.cli.plain import width_of
 from skillyard.evals.report.report import Report, build_report
 from skillyard.evals.report.values import LayerView, ReportTable, Results, visible_line
+from tests.cli.terminal import render
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile
 from tests.tables import for_each

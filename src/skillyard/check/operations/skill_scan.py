@@ -194,7 +194,6 @@ class Scanned:
     counts: Annotated[Mapping[str, int], "Findings of each severity."]
     accepted: Annotated[tuple[AcceptedFinding, ...], "Findings that the lock file accepts."]
     lock: Annotated[str | None, "The lock file, where it accepts any."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
     def fails(self, *, strict: bool = False) -> bool:
         """True where a finding is high, or with ``strict`` medium."""

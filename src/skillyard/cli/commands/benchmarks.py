@@ -12,7 +12,8 @@ from skillyard.cli.blocks import Block, Column, Span, Table, line, numbers, tabl
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import STOPPED
 from skillyard.cli.options import value, values, view_of
-from skillyard.cli.source import load, refuse_library, scorer_of
+from skillyard.cli.source import load, refuse_library
+from skillyard.engine.ranking.registry import default_scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def _run_notes(result: BenchRun, _: Namespace) -> Iterator[str]:
     value("--queries", "FILE", "one JSON query a line", required=True),
     "--scorer",
     value("--out", "FILE", "the run file to write", required=True),
-    provide={"skills": _skills, "scorer": lambda args, _: scorer_of(args)},
+    provide={"skills": _skills, "scorer": lambda args, _: args.scorer or default_scorer()},
     what="ranking",
     code=lambda result, args: 0 if result.complete else STOPPED,
     notes=_run_notes,

@@ -328,11 +328,7 @@ def _updated(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
             "run it without --dry-run" if result.dry_run else "say --yes, or run it on a terminal"
         )
         yield line(Span(f"nothing of these is written yet; to take them, {hint}", "dim"))
-    if result.extra:
-        listed = ", ".join(map(clean_line, result.extra))
-        where = "--agent HOST --global" if is_user_lock(result.lock) else "--into DIR"
-        remark = f"  not in the lock file; `skillyard add SOURCE {where}` pins one"
-        yield line(Span("extra", "warning"), f"  {listed}", Span(remark, "dim"))
+    yield from _extra(result.extra)
 
 
 def _skill(
@@ -359,7 +355,7 @@ def _problem(problem: SkillProblem, name: str = "") -> Iterator[Line]:
 
 def _extra(folders: Collection[str]) -> Iterator[Line]:
     for folder in folders:
-        remark = Span("  the lock does not name it; left as it is", "dim")
+        remark = Span("  not in the lock file, left as it is; `skillyard add` pins one", "dim")
         yield line(Span("extra", "warning"), f"  {clean_line(folder)}", remark)
 
 

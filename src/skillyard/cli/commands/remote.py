@@ -50,8 +50,7 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
     if console.json:
         console.document(result.to_dict(explain=request.explain))
     else:
-        empty = catalog is not None and not len(catalog) and len(result.sources) == 1
-        console.print(*_found(result, explain=request.explain, empty=empty))
+        console.print(*_found(result, explain=request.explain))
     for status in result.sources:
         if status.state == "ok" or console.json:
             continue
@@ -62,17 +61,11 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
     return 0 if result.count else NEGATIVE
 
 
-def _found(result: SearchResult, *, explain: bool, empty: bool) -> Iterator[Block]:
-    """Yield a table, the outcome of each source, and requested score trees.
-
-    ``empty`` says that the only queried source has no skills.
-    """
+def _found(result: SearchResult, *, explain: bool) -> Iterator[Block]:
+    """Yield a table, the outcome of each source, and requested score trees."""
     from skillyard.cli.views import tree
     from skillyard.install.sources.settings import LOCAL
 
-    if empty and not result.failed:
-        yield line("There are no skills to search.")
-        return
     if result.failed:
         yield line("No source answered, so nothing was searched")
     elif not result.skills:

@@ -9,14 +9,7 @@ from skillyard.base.errors import InvalidInput, SkillNotFound
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command
-from skillyard.cli.source import (
-    load,
-    note_unloaded,
-    ranking_inputs,
-    read_text,
-    require_tag,
-    scorer_of,
-)
+from skillyard.cli.source import load, note_unloaded, ranking_inputs, read_text, require_tag
 
 if TYPE_CHECKING:
     from skillyard.engine.operations.skill_explanation import WhyRequest
@@ -138,6 +131,7 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     """
     from skillyard.cli.cards import host_table
     from skillyard.engine.ranking.query import Query
+    from skillyard.engine.ranking.registry import default_scorer
     from skillyard.hosts.operations.prompts import host_summary_of, summary_of
 
     query = None if request.query is None else Query(request.query)
@@ -156,7 +150,7 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
         else:
             console.show_text(listing, listing.text)
     else:
-        scorer = scorer_of(args)
+        scorer = request.scorer or default_scorer()
         result = summary_of(
             catalog, format=form or "lines", budget_tokens=tokens, query=query, scorer=scorer
         )
@@ -178,6 +172,7 @@ def inject(request: InjectRequest, args: Namespace, console: Console) -> None:
     """
     from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query
+    from skillyard.engine.ranking.registry import default_scorer
     from skillyard.hosts.decisions import with_feedback
     from skillyard.hosts.operations.prompts import inject_prompt
 
@@ -191,7 +186,7 @@ def inject(request: InjectRequest, args: Namespace, console: Console) -> None:
     judged = with_feedback(other or Query(prompt))
     if judged.feedback and not prompt.startswith("[skill:"):
         other = judged
-    scorer = scorer_of(args)
+    scorer = request.scorer or default_scorer()
     catalog = load(args, console, scorer)
     result = inject_prompt(
         catalog,
