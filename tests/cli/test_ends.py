@@ -96,7 +96,7 @@ def test_a_tag_that_no_skill_has_is_named_with_those_there_are(
     option = "--fallback" if words.endswith("x") else "--tag"
     answer = run(*words.split(), option, "nosuch", "--root", "skills")
     assert (answer.code, answer.out) == (2, "")
-    told = "no skill has the tag nosuch (tags: data, git, etl, fallback, debugging)"
+    told = "no skill has the tag nosuch (tags: data, debugging, etl, fallback, git)"
     assert told in answer.err
 
 
