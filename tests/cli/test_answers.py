@@ -199,6 +199,16 @@ def test_why_hints_at_what_the_numbers_do_not_show(
     assert any(hint in said for said in shown["hints"]), shown["hints"]
 
 
+def test_why_says_that_a_skill_is_not_for_the_request(run: Run, skills: Path) -> None:
+    about = "Maps a repository. Do not use for commits that broke the build."
+    write(skills, {"ink/SKILL.md": f"---\nname: ink\ndescription: {about}\n---\nDraw.\n"})
+    query = "which commit broke the build of the repository"
+    shown = run("why", "ink", query, "--root", "skills").out
+    assert "ink says that it is not for a part of the request, so it has no rank." in shown
+    assert "reranking +" in shown
+    assert "no word of the query matches" not in shown
+
+
 def test_why_says_that_a_skill_is_shadowed_and_by_which(run: Run, skills: Path) -> None:
     content = "---\nname: git-bisect\ndescription: Another.\n---\nOther text.\n"
     write(skills.parent, {"later/git-bisect/SKILL.md": content})

@@ -37,7 +37,7 @@ class TestSearch:
         assert not shape["partial"]
 
     def test_explain_shows_the_trees(self, run: Run, remotes: FakeServers) -> None:
-        assert "points behind the best" in run("search", "pdf", "--explain").out
+        assert "gap to the best" in run("search", "pdf", "--explain").out
         shape = run("search", "pdf", "--explain", "--json").json
         assert shape["skills"][0]["explanation"]["value"] == shape["skills"][0]["relevance_score"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural, shorten
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillyard.hosts.operations.skill_selection import RankResult, SelectResult
 
 DESCRIPTION_CHARS = 160
+_LEAST_LEAD = 0.005
 _LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
 
 
@@ -70,13 +71,18 @@ def _lack(match: Match) -> str:
     return lack and f"{lack}; "
 
 
-def tree(node: Explanation) -> Tree:
+_SIGNALS = {"order": "reranking", "avoid": "exclusion", "prior": "popularity"}
+"""What a signal is called for people, where its name in documents is another."""
+
+
+def tree(node: Explanation, signals: Mapping[str, str] = {}) -> Tree:
     """Return an explanation as a tree: value, label and note of every node."""
-    note = clean_line(node.note)
-    label = line(Span(f"{node.value:.4g}", "score"), f"  {node.label}")
+    name, note = signals.get(node.label, node.label), clean_line(node.note)
+    label = line(Span(f"{node.value:.4g}", "score"), f"  {name}")
     if note:
         label = Line((*label.spans, Span(f"  {note}", "dim")))
-    return Tree(label, tuple(tree(part) for part in node.parts))
+    below = _SIGNALS if node.label == "points" else {}
+    return Tree(label, tuple(tree(part, below) for part in node.parts))
 
 
 def selection(result: SelectResult) -> Iterator[Block]:
@@ -208,10 +214,11 @@ def _ahead(others: Sequence[HigherMatch]) -> Table:
         Column("#", lambda other: str(other.rank), "dim", right=True),
         Column("skill", lambda other: other.match.skill.name, "name"),
         Column("score", lambda other: _score(other.match), "score", right=True),
-        Column("by", _reasons_of, wide=True),
+        Column("points ahead", _reasons_of, wide=True),
     )
 
 
 def _reasons_of(other: HigherMatch) -> str:
-    by = [f"{signal.signal} {signal.lead:+.3g}" for signal in other.signals]
+    leads = ((_SIGNALS.get(each.signal, each.signal), each.lead) for each in other.signals)
+    by = [f"{name} {lead:+.2f}" for name, lead in leads if lead >= _LEAST_LEAD]
     return ", ".join([*by, other.because] if other.because else by)

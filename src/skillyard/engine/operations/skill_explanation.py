@@ -268,7 +268,7 @@ def _lack_of_evidence(why: WhyResult) -> Iterator[str]:
     elif _FORBIDDEN in why.match.signals:
         spoken = _SPOKEN_ABOUT in why.match.reason
         yield f"the request {'only speaks about it' if spoken else 'excludes it by name'}"
-    elif not why.match.score:
+    elif not why.match.score and _EXCLUSION not in why.match.signals:
         yield _no_evidence(why.match.skill, why.query)
 
 
@@ -336,6 +336,8 @@ def shown_score(score: float, floor: float) -> str:
 
 _FORBIDDEN = "forbidden"
 """The signal of ``hybrid`` for a skill that the request excludes, or only speaks about."""
+_EXCLUSION = "avoid"
+"""The signal of ``hybrid`` for a skill whose description excludes a part of the request."""
 _SPOKEN_ABOUT = "spoken about"
 """In the reason of ``hybrid`` for a skill that the request only speaks about."""
 
@@ -354,6 +356,8 @@ def _matched(why: WhyResult) -> str:
         verb = "only speaks about" if _SPOKEN_ABOUT in why.match.reason else "excludes"
         return f"The request {verb} {name}, so it has no rank."
     if why.rank is None:
+        if why.match.signals.get(_EXCLUSION, 0.0) < 0:
+            return f"{name} says that it is not for a part of the request, so it has no rank."
         least = "Nothing" if score <= 0 else "Too little"
         return f"{least} in the request matches {name}, so it has no rank{_lacks(why)}."
     place = f"rank {why.rank:,} of {why.total:,}"

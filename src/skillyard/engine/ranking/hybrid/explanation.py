@@ -64,6 +64,7 @@ _LABELS = {
     "emphasis": "emphasis of the words",
 }
 """What a feature is called, for people."""
+_PROBABILITY = "the probability that it fits: 1 / (1 + exp(-log-odds))"
 _BODY_FIELDS = ("headings", "prose", "code")
 
 
@@ -237,7 +238,7 @@ def explain(outcome: ExplainedQuery, side: Side, score: float) -> Explanation:
     nonzero = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, nonzero, "sum", _place(outcome, own))
     odds = _odds(outcome, own)
-    return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
+    return Explanation("hybrid", score, (raw, odds), "calibration", _PROBABILITY)
 
 
 def _place(outcome: ExplainedQuery, own: Points) -> str:
@@ -268,7 +269,7 @@ def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
         parts.append(Explanation("embedder", changes, (), "leaf", note))
     feedback = outcome.best_feedback
     if feedback:
-        note = f"{FEEDBACK_LOG_ODDS:.4g} · {feedback:.4g}, of the best skill"
+        note = f"weight {FEEDBACK_LOG_ODDS:.4g} × value {feedback:.4g}, of the best skill"
         parts.append(Explanation("feedback", FEEDBACK_LOG_ODDS * feedback, (), "leaf", note))
     best = stable_sum([part.value for part in parts])
     rule = outcome.log_odds - best
@@ -278,18 +279,17 @@ def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
     behind = max(0.0, outcome.totals[outcome.best] - own.total)
     costs = log_odds_slope(outcome.log_odds, calibration)
     if behind:
-        note = f"{costs:.4g} · {behind:.4g} points behind the best"
-        parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
+        note = f"weight {-costs:.4g} × {behind:.4g} points"
+        parts.append(Explanation("gap to the best", -costs * behind, (), "leaf", note))
     nonzero = tuple(part for part in parts if part.value)
     total = outcome.log_odds - costs * behind
-    return Explanation(
-        "log-odds", total, nonzero, "sum", "of the best skill, less what is behind it"
-    )
+    note = "those of the best skill, minus the gap to it"
+    return Explanation("log-odds", total, nonzero, "sum", note)
 
 
 def _by(adds: float, value: float) -> str:
     """Return a feature as weight times value; empty for the bias."""
-    return f"{adds / value:.4g} · {value:.4g}" if value else ""
+    return f"weight {adds / value:.4g} × value {value:.4g}" if value else ""
 
 
 def _embedder_note(outcome: ExplainedQuery, evidence: Evidence) -> str:
@@ -339,7 +339,7 @@ def _words(
     value: float,
 ) -> Explanation:
     best, least = outcome.candidates.word_range
-    note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
+    note = f"BM25F {evidence.words:.4g}, min-max scaled over {least:.4g} to {best:.4g}"
     aside = outcome.analysed.lines_aside
     aside_note = f"; {aside} lines of a log or code are no words" if aside else ""
     if not value:
@@ -372,7 +372,8 @@ def _term(
         for field, share in field_shares(analysed, term.text).items()
     )
     origin = f", {term.origin}" if term.origin else ""
-    note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
+    known = plural(term.frequency, "skill")
+    note = f"in {known}, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
     return Explanation(spelled.get(term.text, term.text), value, fields, "sum", note)
 
 
@@ -380,7 +381,7 @@ def _meaning(
     outcome: ExplainedQuery, ordinal: int, evidence: Evidence, value: float
 ) -> Explanation:
     best, least = outcome.candidates.cosine_range
-    note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
+    note = f"cosine {evidence.meaning:.3f}, min-max scaled over {least:.3f} to {best:.3f}"
     feedback = outcome.candidates.feedback
     if feedback is not None:
         note += f"; with the request and with its {len(feedback.best)} best skills"
