@@ -33,16 +33,6 @@ def test_a_finding_is_one_line_that_an_editor_opens(run: Run, folder: Path) -> N
     assert "1 fixable: run again with --fix" in answer.out
 
 
-def test_the_summary_counts_each_rule_once_the_severest_first(run: Run, folder: Path) -> None:
-    write(folder, {"lib/pen/SKILL.md": "---\nname: pen\n---\nSee [a](gone.md).\n"})
-    rules = run("check", "lib", "--json").json["rules"]
-    assert rules == [
-        {"code": "description_missing", "severity": "error", "findings": 1, "files": 1},
-        {"code": "reference_missing", "severity": "warning", "findings": 1, "files": 1},
-        {"code": "yaml_repaired", "severity": "warning", "findings": 1, "files": 1},
-    ]
-
-
 def test_strict_fails_on_warnings_and_not_on_remarks(run: Run, folder: Path) -> None:
     assert run("check", "lib").code == 0
     assert run("check", "lib", "--strict").code == 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_blocks(result: Checked) -> Iterator[Block]:
-    """Yield the fixes, the findings, the counts by rule, and the totals."""
+    """Yield the fixes, the findings, and the totals."""
     if not (result.files or result.diagnostics):
         return
     yield from _fixes(result)

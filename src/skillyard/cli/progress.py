@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TypeAlias
 
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
 _INTERVAL_S = 0.1
 
 
-class ReportProgress(Protocol):
-    """Receives the number of finished items, the total, and an optional remark."""
-
-    def __call__(self, done: int, total: int | None, remark: str = "") -> None:
-        """Update the line. ``total`` None: unknown."""
+ReportProgress: TypeAlias = Callable[..., None]
+"""Takes the number of finished items, the total (None: unknown), and an optional remark."""
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural, shorten
 from skillyard.cli.console import Console
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def load(
         )
     if not len(catalog):
         spec = catalog.spec
-        from skillyard.base.text import plural
         from skillyard.install.policy.decision import REFUSED
 
         refused = [each for each in catalog.diagnostics if each.code == REFUSED]
@@ -118,8 +118,6 @@ def note_unloaded(diagnostics: Diagnostics, args: Namespace, console: Console) -
 
 def unloaded(diagnostics: Diagnostics, args: Namespace) -> Iterator[str]:
     """Yield how many files did not load, and the command that lists the reasons."""
-    from skillyard.base.text import plural
-
     paths = {each.path for each in diagnostics if each.severity == "error"}
     if paths and not args.json:
         from shlex import quote
@@ -167,17 +165,15 @@ def ranking_inputs(
 
 def require_tag(catalog: Catalog, tags: Sequence[str]) -> None:
     """Raise InvalidInput, with the tags that there are, if no skill has one of these."""
-    from skillyard.base.text import shorten
     from skillyard.engine.catalog import has_tag
 
     if tags and len(catalog) and not any(has_tag(skill, tags) for skill in catalog):
         known = sorted({t for each in catalog if each.origin != "convention" for t in each.tags})
-        there = shorten(", ".join(known), _SHOWN_TAGS_CHARS) or "none"
+        there = shorten(", ".join(known), 300) or "none"
         raise InvalidInput(f"no skill has the tag {' or '.join(tags)} (tags: {there})")
 
 
 _MAX_TEXT_BYTES = 1 << 24
-_SHOWN_TAGS_CHARS = 300
 
 
 def read_text(path: str) -> str:

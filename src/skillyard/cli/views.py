@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from skillyard.hosts.operations.skill_selection import RankResult, SelectResult
 
 DESCRIPTION_CHARS = 160
-_LEAST_LEAD = 0.005
 _LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
 
 
@@ -220,5 +219,5 @@ def _ahead(others: Sequence[HigherMatch]) -> Table:
 
 def _reasons_of(other: HigherMatch) -> str:
     leads = ((_SIGNALS.get(each.signal, each.signal), each.lead) for each in other.signals)
-    by = [f"{name} {lead:+.2f}" for name, lead in leads if lead >= _LEAST_LEAD]
+    by = [f"{name} {lead:+.2f}" for name, lead in leads if lead >= 0.005]
     return ", ".join([*by, other.because] if other.because else by)

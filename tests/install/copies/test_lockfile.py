@@ -86,7 +86,7 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
     )  # fmt: skip
     lock = UserLock(path).read()
     skill = lock.skills[0]
-    assert (skill.folder_hash, skill.plugin_name) == ("5a", "p")
+    assert (skill.skill_folder_hash, skill.plugin_name) == ("5a", "p")
     assert (skill.installed_at, skill.updated_at) == ("t1", "t2")
     assert skill.well_known_digest == "sha256:1"
     assert skill.extra == {"sourceBaseUrl": "b"}

@@ -53,16 +53,6 @@ class CheckRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleCount:
-    """How often one rule has findings, with one severity."""
-
-    code: Annotated[str, "Identifier of the rule."]
-    severity: Annotated[str, "error, warning or info."]
-    findings: Annotated[int, "Its findings."]
-    files: Annotated[int, "The files that they are in."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """The findings on some paths, each once, and what was fixed before."""
 
@@ -74,7 +64,6 @@ class Checked:
     skills: Annotated[int, "Skills that were checked."]
     files: Annotated[int, "Those, convention documents, and files that did not load."]
     counts: Annotated[Mapping[str, int], "Findings of each severity."]
-    rules: Annotated[tuple[RuleCount, ...], "The severest first, then the most frequent."]
     configs: Annotated[tuple[str, ...], "The configuration files that were used."]
     fixable: Annotated[int, "Repairs that --fix would make."]
     fixes: Annotated[tuple[Fix, ...], "Repairs that were made."]
@@ -149,7 +138,6 @@ def check_paths(
         skills=len(frozenset().union(*(each.skills for each in results))),
         files=len(frozenset().union(*(each.files for each in results))),
         counts={severity: severities[severity] for severity in SEVERITIES},
-        rules=_rule_counts(findings),
         configs=tuple(dict.fromkeys(each.path for each in configs.values() if each.path)),
         fixable=sum(len(plan.fixes) for plan in plans),
         fixes=(),
@@ -174,16 +162,3 @@ def _write(plans: Iterable[FixPlan]) -> tuple[tuple[Fix, ...], tuple[Diagnostic,
         else:
             fixes.extend(each.fixes)
     return tuple(fixes), tuple(refused)
-
-
-def _rule_counts(findings: Iterable[Diagnostic]) -> tuple[RuleCount, ...]:
-    """Return the findings by rule: the severest first, then the most frequent, then by code."""
-    numbers = Counter((each.code, each.severity) for each in findings)
-    places = {(each.code, each.severity, each.path) for each in findings}
-    files = Counter((code, severity) for code, severity, _ in places)
-    counts = [
-        RuleCount(code=code, severity=severity, findings=number, files=files[code, severity])
-        for (code, severity), number in numbers.items()
-    ]
-    counts.sort(key=lambda each: (SEVERITIES.index(each.severity), -each.findings, each.code))
-    return tuple(counts)

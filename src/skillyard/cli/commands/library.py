@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from skillyard.engine.operations.skill_details import ListResult, ShowResult
 
 
+_TWO_FORMS = "--json and --format are two forms of output: leave one of them out"
+
+
 def _tagged(args: Namespace, console: Console) -> Catalog:
     catalog = load(args, console)
     require_tag(catalog, args.tag)
@@ -71,7 +74,8 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
     from skillyard.check.validation.config import CheckConfig
     from skillyard.cli.findings import check_blocks
 
-    _check_form(request, console)
+    if console.json and request.format not in ("text", "json"):
+        raise InvalidInput(_TWO_FORMS)
     if request.fix and request.diff:
         raise InvalidInput("--fix writes and --diff only shows: name one of them")
     if request.diff and (console.json or request.format != "text"):
@@ -95,13 +99,6 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
             console.note(f"{each.path}: {each.message}; {each.hint}")
     _show_findings(result, check_blocks(result), request.format, console)
     return NEGATIVE if result.fails(strict=request.strict) else 0
-
-
-def _check_form(request: CheckRequest | ScanRequest, console: Console) -> None:
-    """Raise InvalidInput for ``--json`` beside another form of output."""
-    if console.json and request.format not in ("text", "json"):
-        both = f"--json and --format {request.format}"
-        raise InvalidInput(f"{both} are two forms of output: leave one of them out")
 
 
 def _places(request: CheckRequest, args: Namespace) -> tuple[list[str], LibrarySpec | None]:
@@ -147,7 +144,8 @@ def scan(request: ScanRequest, args: Namespace, console: Console) -> int:
     from skillyard.install.copies.lockfile import is_of_project
     from skillyard.install.copies.verdict import lock_for_scan
 
-    _check_form(request, console)
+    if console.json and request.format not in ("text", "json"):
+        raise InvalidInput(_TWO_FORMS)
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, request.path))
     lock = lock_for_scan(request.lock)

@@ -45,28 +45,14 @@ from skillyard.engine.resources import read_file
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "source": "source",
-        "source_url": "sourceUrl",
-        "ref": "ref",
-        "source_type": "sourceType",
-        "skill_path": "skillPath",
-        "computed_hash": "computedHash",
-        "well_known_digest": "wellKnownDigest",
-        "commit": "commit",
-        "digest": "digest",
-        "executable_digest": "executableDigest",
-        "into": "into",
-        "folder_hash": "skillFolderHash",
-        "plugin_name": "pluginName",
-        "installed_at": "installedAt",
-        "updated_at": "updatedAt",
-    }
+_KEYS = """
+source sourceUrl ref sourceType skillPath computedHash wellKnownDigest commit digest
+executableDigest into skillFolderHash pluginName installedAt updatedAt
+"""
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {key: re.sub("(?=[A-Z])", "_", key).lower() for key in _KEYS.split()}
 )
-"""Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
-FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
-"""The inverse mapping."""
+"""Keys of an entry in a file, in the order in which new ones are written, and their fields."""
 _OWN = ("commit", "digest", "executableDigest", "into")
 """Keys that the installer does not know."""
 
@@ -102,7 +88,7 @@ class LockedSkill:
     into: str | None = None
     """Only written by skillyard: the folder of skills that was named, below that of the lock, if it
     is none of a host."""
-    folder_hash: str | None = None
+    skill_folder_hash: str | None = None
     """In the user's lock: the SHA-1 of a tree on GitHub, a ``folder_hash``, or empty."""
     plugin_name: str | None = None
     installed_at: str | None = None
@@ -115,7 +101,9 @@ class LockedSkill:
     @property
     def content_hash(self) -> str | None:
         """The installer's hash of the content, of either lock; None where it has none."""
-        return self.computed_hash if self.computed_hash is not None else self.folder_hash or None
+        return (
+            self.computed_hash if self.computed_hash is not None else self.skill_folder_hash or None
+        )
 
     def pins_same(self, other: LockedSkill) -> bool:
         """True where another entry of the skill pins the same files, as far as both say so."""
@@ -297,9 +285,9 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
             fields[FIELDS[key]] = value
         else:
             raise _damaged(path, f"`{key}` of the entry {name[:80]!a} is no text")
-    for each in ("source", "source_type"):
-        if each not in fields:
-            raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[each]}`")
+    for key in ("source", "sourceType"):
+        if key not in entry:
+            raise _damaged(path, f"the entry {name[:80]!a} has no `{key}`")
     return LockedSkill(name, extra=extra, order=tuple(entry), **fields)
 
 

@@ -85,7 +85,7 @@ def user_entry(entry: LockedSkill, package: Package) -> LockedSkill:
         entry,
         source_url=entry.source_url or address or entry.source,
         computed_hash=None,
-        folder_hash=_user_hash(entry, package),
+        skill_folder_hash=_user_hash(entry, package),
     )
 
 
@@ -226,7 +226,7 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
     is_moved = can_move and package.path != _folder(locked)
     digest = content_digest(package.files)
     same = digest == locked.digest
-    is_users = locked.folder_hash is not None
+    is_users = locked.skill_folder_hash is not None
     source, url = locked.source, locked.source_url
     if locked.source_type == "github" and is_repository(package.source):
         source, url = package.source, url and url.replace(source, package.source)
@@ -236,7 +236,7 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
         source_url=url,
         skill_path=f"{package.path}/SKILL.md".lstrip("/") if is_moved else locked.skill_path,
         computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
-        folder_hash=_user_hash(locked, package) if is_users else None,
+        skill_folder_hash=_user_hash(locked, package) if is_users else None,
         well_known_digest=locked.well_known_digest if same else None,
         commit=package.commit or None,
         digest=digest,
@@ -287,7 +287,7 @@ async def _on_this_machine(request: _Request) -> Package:
         return local_package(skill, SkillChoice(path=""))
     if not may_read_source(place, folder):
         add = f"skillyard add {quote(shown_path(skill))} --into DIR"
-        outside = "" if locked.folder_hash is not None else " outside of its repository,"
+        outside = "" if locked.skill_folder_hash is not None else " outside of its repository,"
         raise SourceFailed(
             "refused",
             f"the lock file's entry {locked.name[:80]!a} is not read: its source is a folder"
