@@ -21,26 +21,16 @@ def test_a_new_skill_passes_check_which_says_what_to_fill_in(run: Run) -> None:
     for profile in ("lenient", "spec", "reference"):
         words = ("check", "csv-cleaning", "--profile", profile)
         assert (run(*words).code, run(*words, "--strict").code) == (0, 1)
-        assert run(*words).out.count(" warning ") == 2
     assert "the description must still be written" in run("check").out
     assert "3 lines of the body must still be written" in run("check").out
     assert run("scan", "csv-cleaning", "--strict").code == 0
+    assert run("select", "csv cleaning", "--root", ".").code == 0
+    for query in ("write the steps of a plan", "check the result", "give me examples", "fill it"):
+        assert run("select", query, "--root", ".").code == 1
     file = Path("csv-cleaning/SKILL.md")
     text = file.read_text("utf-8").replace(": …", ": Repairs CSV files. Use when one is broken.")
     file.write_text(text.replace("…", "Look at it."), "utf-8")
     assert run("check", "--strict").code == 0
-
-
-def test_a_new_skill_is_chosen_by_its_name_alone(run: Run) -> None:
-    assert run("new", "csv-cleaning").code == 0
-    assert run("select", "csv cleaning", "--root", ".").code == 0
-    for query in (
-        "write the steps of a plan",
-        "check the result",
-        "give me examples",
-        "fill it in",
-    ):
-        assert run("select", query, "--root", ".").code == 1
 
 
 def test_a_template_is_copied_under_the_new_name(run: Run) -> None:

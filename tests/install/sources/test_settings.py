@@ -70,15 +70,13 @@ def no_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 def loaded(tmp_path: Path, text: str, **environment: str) -> Settings:
     path = tmp_path / "skillyard.toml"
     path.write_text(text, encoding="utf-8")
+    return loaded_from(path, **environment)
+
+
+def loaded_from(path: Path, **environment: str) -> Settings:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SKILLYARD_CONFIG": str(path), **environment}.items():
             patch.setenv(name, value)
-        return load_settings()
-
-
-def loaded_from(path: Path) -> Settings:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SKILLYARD_CONFIG", str(path))
         return load_settings()
 
 
@@ -100,26 +98,13 @@ def test_without_a_file_there_are_the_documented_defaults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nowhere/at/all")
-    settings = load_settings()
-    assert settings == Settings()
-    assert settings.skills_sh_url == "https://skills.sh"
-    assert settings.github_api_url == "https://api.github.com"
-    assert settings.github_raw_url == "https://raw.githubusercontent.com"
-    assert (settings.over_fetch_floor, settings.ranker, settings.offline) == (
-        15,
-        "hybrid",
-        False,
-    )
-    assert (settings.github_token, settings.skills_sh_token) == ("", "")
+    assert load_settings() == Settings()
 
 
 WRONG_TYPES = {
     'sources.enabled = "registry"': "sources.enabled",
-    "sources.skills_sh_url = 7": "sources.skills_sh_url",
-    "sources.repositories = [[]]": "sources.repositories",
     'sources.shipped_registry = "no"': "sources.shipped_registry",
     "sources.over_fetch_floor = true": "sources.over_fetch_floor",
-    'sources.source_timeout_s = "10"': "sources.source_timeout_s",
     "sources = []": "sources",
     "sources.host_tokens.a = 1": "sources.host_tokens.a",
 }  # fmt: skip
