@@ -114,14 +114,6 @@ def test_the_name_in_the_frontmatter_is_found_and_goes_before_that_of_a_folder(
     assert all(each in add("Minutes").err for each in ("a/first", "b/second"))
 
 
-def test_a_folder_of_several_skills_names_them(run: Run, project: Path, library: Path) -> None:
-    done = run("add", "../library", "--into", "skills")
-    assert (done.code, "../library#docx, ../library#pdf" in done.err) == (2, True)
-    assert run("add", "../library#pdf", "--into", "skills", "--dry-run").code == 0
-    done = run("add", "../nowhere", "--into", "skills")
-    assert (done.code, "cannot read ../nowhere" in done.err) == (2, True)
-
-
 def test_an_invalid_skill_of_the_users_own_is_named_by_its_path(
     run: Run, project: Path, library: Path
 ) -> None:
@@ -130,6 +122,7 @@ def test_an_invalid_skill_of_the_users_own_is_named_by_its_path(
         done = run("add", "../library/skills/pdf", "--into", "skills")
         assert (done.code, "library/skills/pdf/SKILL.md" in done.err) == (2, True)
         assert "author" not in done.err
+    assert "cannot read ../nowhere" in run("add", "../nowhere", "--into", "skills").err
 
 
 def test_names_without_ascii_letters_have_folders_of_their_own(run: Run, project: Path) -> None:

@@ -110,8 +110,6 @@ def test_the_sarif_has_accepted_findings_as_suppressed_results(run: Run, folder:
         ("credential_read", []),
         ("download_and_run", [suppression]),
     ]
-    for each in sarif["results"]:
-        assert sarif["tool"]["driver"]["rules"][each["ruleIndex"]]["id"] == each["ruleId"]
 
 
 @pytest.mark.parametrize("kind", ["link", "Skill.MD", "folder", "pipe"])

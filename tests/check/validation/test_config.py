@@ -77,7 +77,6 @@ def _paths(path: Path) -> str:
 
 REFUSED = [
     ("check.ignore = [", ":1: this is not TOML: Invalid value", ""),
-    ("a = 1\nb = = 2", ":2: this is not TOML: Invalid value", ""),
     ('[checks]\nignore = ["html_comment"]\n', ":1: there is no key checks", "did you mean check?"),
     (
         '[check]\n\nignored = ["html_comment"]\n',
@@ -98,12 +97,6 @@ REFUSED = [
     (
         '[check.severity]\nhtml = "info"\n',
         ":2: check.severity.html has the unknown code 'html'",
-        "",
-    ),
-    ("[check]\nseverity = 3\n", ":2: check.severity must be a table", ""),
-    (
-        '[check.per_file_ignores]\n"a" = "html_comment"\n',
-        ":2: check.per_file_ignores.a must be a list of texts",
         "",
     ),
     ("[check]\nper_file_ignores = 3\n", ":2: check.per_file_ignores must be a table", ""),
