@@ -68,7 +68,8 @@ class Rules:
         if isinstance(value, str | bool):
             return str(value).lower()
         if rule == "signatures.identity":
-            return " and ".join(", ".join(each.shown for each in set_) for set_ in value)
+            signers = ([CertificateSigner(*each[:2]).shown for each in set_] for set_ in value)
+            return " and ".join(map(", ".join, signers))
         if rule == "signatures.required" and ANY_SOURCE[0] in value:
             return "true"
         sets = value if rule.endswith(".allowed") else (value,)
@@ -241,11 +242,6 @@ class SignerPattern(NamedTuple):
             and matches_pattern(signer.identity, self.identity)
             and matches_pattern(signer.issuer, self.issuer)
         )
-
-    @property
-    def shown(self) -> str:
-        """One line for a person."""
-        return f"{shown_path(self.identity)} ({shown_path(self.issuer)})"
 
 
 def _trust_root(text: str) -> str:
