@@ -132,7 +132,8 @@ conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (
 
 soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories, a fuzzed service
 	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest --all -o faulthandler_timeout=1200 \
-		tests/cli/installation tests/engine/index tests/evals tests/store/cluster tests/store $(ARGS)
+		tests/cli/installation tests/engine/index tests/evals tests/store \
+		tests/hosts/hook tests/hostile tests/property $(ARGS)
 	@$(MAKE) --no-print-directory fuzz
 
 fuzz: ## Feed random input to reader, archives, MCP, hook and HTTP (ARGS='--seconds 60 --only mcp')

@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     It may not judge by the clock, as the machine that runs the suite does other work beside it.
     What it draws is the same in every run, so that a change is judged by itself; the soak draws
-    anew.
+    anew, and more.
     """
     try:
         from hypothesis import HealthCheck, settings
@@ -63,8 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile(
         "suite",
         deadline=None,
-        derandomize=not os.environ.get("SKILLYARD_SOAK"),
-        max_examples=100 if config.getoption("--all") else 25,
+        derandomize=not (soak := bool(os.environ.get("SKILLYARD_SOAK"))),
+        max_examples=100 if soak else 40 if config.getoption("--all") else 25,
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.load_profile("suite")

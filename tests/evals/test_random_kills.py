@@ -21,9 +21,10 @@ from skillyard.evals.models.providers import price
 from skillyard_testkit.fake_llm import FakeLlm
 from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.making import KEY, Project, project
-from tests.evals.end_to_end.test_kills import MODELS, ended, figures, last_run, start
+from tests.evals.end_to_end.test_kills import MODELS, SOAK, ended, figures, last_run, start
 
 CONCURRENCY = 4
+MANY = (30, 12) if SOAK else (10, 5)
 LONGEST_S = 0.12
 """Of the time between a process's first request and its end."""
 
@@ -93,7 +94,7 @@ def meta_of(workspace: Project) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no signals that end a process at once")
-@pytest.mark.parametrize(("kills", "runs"), [(3, 2), pytest.param(30, 12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "runs"), [(3, 2), pytest.param(*MANY, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_what_they_cost_is_counted(
     kills: int, runs: int, provider: Provider, workspace: Project, tmp_path: Path
 ) -> None:

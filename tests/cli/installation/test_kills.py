@@ -124,7 +124,7 @@ def _check(project: Path, seed: object) -> None:
 
 
 @requirement("safety:add:completed", "safety:installed:kills")
-@pytest.mark.parametrize("kills", [12, pytest.param(200 if SOAK else 80, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [12, pytest.param(200 if SOAK else 30, marks=pytest.mark.slow)])
 def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Path) -> None:
     """After a kill the next ``sync`` makes lock and folders one again."""
     chance = random.Random(kills)
@@ -148,7 +148,7 @@ def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Pa
     [
         pytest.param((COMMANDS[1], COMMANDS[4]), 47, id="some"),
         *(
-            pytest.param([each], 1 if SOAK else 3, id=" ".join(each), marks=pytest.mark.slow)
+            pytest.param([each], 1 if SOAK else 8, id=" ".join(each), marks=pytest.mark.slow)
             for each in COMMANDS
         ),
     ],
@@ -174,7 +174,7 @@ def test_a_kill_before_any_change_of_a_file_ends_before_or_after(
 
 
 @requirement("safety:add:concurrent-edits", "safety:installed:kills")
-@pytest.mark.parametrize("kills", [8, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [8, pytest.param(60 if SOAK else 20, marks=pytest.mark.slow)])
 def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
     kills: int, scene: Scene, tmp_path: Path
 ) -> None:
@@ -195,7 +195,7 @@ def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
 
 
 @requirement("safety:installed:pairs")
-@pytest.mark.parametrize("pairs", [6, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [6, pytest.param(50 if SOAK else 16, marks=pytest.mark.slow)])
 def test_pairs_that_run_at_once_leave_one_state(pairs: int, scene: Scene, tmp_path: Path) -> None:
     chance = random.Random(pairs)
     one, other = scene.forks
