@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli.commands import MODULES, SUMMARIES
-from skillyard.cli.commands.completion import script
 from skillyard.cli.grammar import (
     CommandParser,
     command_parsers,
@@ -210,7 +209,6 @@ def test_options_are_not_abbreviated_so_that_new_ones_break_no_script(run: Run) 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_completion_knows_every_command_and_every_option(shell: str, run: Run) -> None:
     text = run("completion", shell).out
-    assert text == script(shell)
     for command in COMMANDS:
         assert all(word in text for word in command.words)
         for option in command.arguments:
@@ -219,19 +217,15 @@ def test_completion_knows_every_command_and_every_option(shell: str, run: Run) -
             assert all(word in text for word in suggestions(option))
 
 
-def test_completion_of_another_shell_is_wrong_use(run: Run) -> None:
-    answer = run("completion", "tcsh")
-    assert answer.code == 2
-    assert "bash" in answer.err
-
-
 @for_each("shell", SHELLS)
-def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Path) -> None:
+def test_the_completion_script_is_correct_for_its_shell(
+    shell: str, run: Run, tmp_path: Path
+) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
     path = tmp_path / "script"
-    path.write_text(script(shell), encoding="utf-8")
+    path.write_text(run("completion", shell).out, encoding="utf-8")
     done = subprocess.run([program, "-n", str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -249,13 +243,15 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
         (["why", "csv"], {"csv-cleaning"}),
     ],
 )
-def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_path: Path) -> None:
+def test_bash_completes_what_is_typed(
+    typed: list[str], offered: set[str], run: Run, tmp_path: Path
+) -> None:
     program = shutil.which("bash")
     if program is None:
         pytest.skip("bash is not installed")
     path = tmp_path / "script"
     path.write_text(
-        f'{script("bash")}COMP_WORDS=(skillyard "$@"); COMP_CWORD=$#\n'
+        f'{run("completion", "bash").out}COMP_WORDS=(skillyard "$@"); COMP_CWORD=$#\n'
         "_shtab_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
         encoding="utf-8",
     )
@@ -282,7 +278,8 @@ def test_skills_are_completed_where_a_skill_is_named(
     answer = run("completion", "skills")
     assert answer.out.split() == ["csv-cleaning", "team:deploy"]  # bash evaluates what it offers
     for shell in SHELLS:
-        uses = [line for line in script(shell).splitlines() if "completion skills" in line]
+        text = run("completion", shell).out
+        uses = [line for line in text.splitlines() if "completion skills" in line]
         assert uses
         assert not any(f" {word} " in line for line in uses for word in ("add", "new"))
 

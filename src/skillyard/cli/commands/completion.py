@@ -31,17 +31,14 @@ def completion(args: Namespace, console: Console) -> None:
     """
     from skillyard.base.shapes.upkeep import CompletionScript
 
-    skills = load(args, console) if args.shell == "skills" else ()
-    names = sorted(filter(_SAFE_NAME.fullmatch, (skill.name for skill in skills)))
-    text = "\n".join(names) if args.shell == "skills" else script(args.shell)
+    if args.shell == "skills":
+        names = (skill.name for skill in load(args, console))
+        text = "\n".join(sorted(filter(_SAFE_NAME.fullmatch, names)))
+    else:
+        import shtab
+
+        text = shtab.complete(_tree(), args.shell)
     console.show_text(CompletionScript(shell=args.shell, script=text), text)
-
-
-def script(shell: str) -> str:
-    """Return the completion script of a shell: bash, zsh or fish."""
-    import shtab
-
-    return shtab.complete(_tree(), shell).rstrip("\n") + "\n"
 
 
 def _tree() -> ArgumentParser:
