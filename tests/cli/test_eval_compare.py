@@ -1,15 +1,17 @@
-"""``eval compare`` with ``--save`` and ``--gate``, with our own scorer."""
+"""``eval init``, and ``eval compare`` with ``--save`` and ``--gate``, with our own scorer."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from skillyard.evals.operations.eval_runs import eval_config
 from tests.cli.conftest import Answer, Run
-from tests.cli.making import ATTACK
+from tests.cli.making import ATTACK, write
 from tests.evals.end_to_end.making import Project, project
 from tests.tables import for_each
 
@@ -77,7 +79,7 @@ def test_a_baseline_is_kept_shown_and_compared(ev: Eval, made: Project) -> None:
     assert {each["status"] for each in document["compared"][0]["changes"]} <= {
         "unchanged", "cannot tell",
     }  # fmt: skip
-    assert "cannot tell for" in ev("compare").out, "two requests for bread are too few"
+    assert "Cannot tell for" in ev("compare").out, "two requests for bread are too few"
 
 
 @pytest.mark.parametrize("format", ["md", "junit"])
@@ -141,7 +143,7 @@ def test_a_part_of_a_run_is_no_baseline(given: tuple[str, ...], ev: Eval) -> Non
     assert "1 newer result of activation passed over" in saved.err
     compared = ev("compare", "--gate", "--json").json["compared"][0]
     assert (compared["path"], compared["refused"]) == (whole, "")
-    assert "1 newer result of activation passed over" in ev("compare").out
+    assert "1 newer result of activation passed over" in ev("compare").err
     gated = ev("activation", *given, "--gate")
     assert gated.code == 2  # a gate that looked at nothing does not pass
     assert f"not compared: the results are no whole run: {_why(given)}" in gated.err
@@ -182,13 +184,62 @@ def test_what_a_foreign_baseline_says_reaches_no_terminal(ev: Eval, made: Projec
     assert not {*done.out} & {"\x1b", "\x9b", "\u202e", "\x07", "\b"}
 
 
-def test_nothing_to_compare_is_wrong_use(ev: Eval, made: Project) -> None:
-    done = ev("compare")
+@pytest.mark.parametrize(
+    ("answer", "model", "provider"),
+    [
+        ("Own/Model", "Own/Model", "openai"),
+        ("claude-x", "claude-x", "anthropic"),
+        ("", "stand-in", "anthropic"),
+        (None, "", "anthropic"),
+    ],
+)
+def test_init_asks_a_terminal_for_the_model_and_leaves_a_line_to_others(
+    answer: str | None, model: str, provider: str, run: Run, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    write(tmp_path, {"skills/ink/SKILL.md": "---\nname: ink\ndescription: Writes.\n---\n"})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    if answer is not None:
+        monkeypatch.setattr("skillyard.cli.console.is_terminal", lambda stream: True)
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
+    told = run("eval", "init", "ink", "--root", "skills", "--scope", "none")
+    assert ("(OPENAI_API_KEY is set)" in told.err) == (answer is not None)
+    assert ("python -m skillyard_testkit.fake_llm -- " in told.out) == (answer == "")
+    config, text = eval_config("evals"), (tmp_path / "evals/skillyard.toml").read_text()
+    assert (config.models.generation, config.provider) == (model, provider)
+    assert ("TODO: write the id of your model here" in text) == (answer is None)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "Beside tea stood 50 other skills from ~"),
+        (("--scope", "none"), "The skill stood alone: this cannot show"),
+        (("--root", "more"), "Beside tea stood 1 other skill from more."),
+    ],
+)
+def test_a_skill_that_is_alone_is_chosen_among_the_users_others(
+    options: tuple[str, ...], says: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    for name in ("w/own/tea", "w/more/ink", *(f"home/.claude/skills/s{n}" for n in range(60))):
+        text = f"---\nname: {name.rpartition('/')[2]}\ndescription: Brews tea. Use it.\n---\n"
+        write(tmp_path, {f"{name}/SKILL.md": text})
+    write(tmp_path / "w", {"evals/tea.yaml": "skill: tea\nprompts: [a cup of green tea]\n"})
+    monkeypatch.chdir(tmp_path / "w")
+    answer = run("eval", "run", "activation", "--root", "own", *options)
+    assert answer.code == 0
+    assert says in " ".join(answer.out.split())
+    assert ("the nearest 50 other skills of your folders" in answer.err) == (not options)
+
+
+@pytest.mark.parametrize("command", ["compare", "compare --save", "report"])
+def test_without_any_results_the_next_command_is_named(ev: Eval, command: str) -> None:
+    done = ev(command)
     assert done.code == 2
-    made.results.mkdir()
-    done = ev("compare")
-    assert done.code == 2
-    assert "run `skillyard eval` first" in done.err
+    assert "type `skillyard eval run activation`, and before it `skillyard eval init" in done.err
 
 
 def test_an_edited_case_file_leaves_the_gate_on(ev: Eval, made: Project) -> None:
@@ -202,7 +253,7 @@ def test_an_edited_case_file_leaves_the_gate_on(ev: Eval, made: Project) -> None
     worsen(made)
     told = ev("compare", "--gate")
     assert told.code == 1
-    assert "1 case of one run only: n-9" in told.out
+    assert "1 case of one run only: n-9" in told.err
 
 
 def test_a_gate_that_can_pair_less_than_half_of_the_cases_does_not_pass(

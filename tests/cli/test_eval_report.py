@@ -100,8 +100,8 @@ def test_two_runs_are_compared_with_one_another(kitchen: Project, run: Run) -> N
     second = store(kitchen, envelope, run_id="b", model="another")
     answer = run("eval", "compare", "--evals-dir", "evals", first, second, "--gate")
     assert answer.code == 1
-    assert "`model` differs: 'claude-sonnet-4-6' before, 'another' now" in answer.out
-    assert "regression  csv-cleaning: enhanced/baseline" in answer.out
+    assert "`model` differs: 'claude-sonnet-4-6' before, 'another' now" in answer.err
+    assert "▼ regression  enhanced/baseline: 0.91 before, -1.09 now" in answer.out
     (compared,) = run("eval", "compare", "--evals-dir", "evals", first, second, "--json").json[
         "compared"
     ]

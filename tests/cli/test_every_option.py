@@ -324,6 +324,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("eval plan", "--effect"): row("--effect 1"),
     ("eval plan", "--skills"): row("--skills 9"),
     ("eval init", "--evals-dir"): row("--evals-dir cases"),
+    ("eval init", "--model"): row("--model claude-x"),
     ("new", "--from"): row("--from skills/csv-cleaning"),
     ("setup", "--yes"): row("--yes"),
     ("setup", "--dry-run"): row("--yes --dry-run", "--yes"),

@@ -112,16 +112,16 @@ class Console:
 
     def confirm(self, question: str) -> bool:
         """Ask on the terminal; False without one, with --json, and for anything but yes."""
-        return self.ask(f"{question} [y/N]") in ("y", "yes")
+        return self.ask(f"{question} [y/N]").lower() in ("y", "yes")
 
     def ask(self, question: str) -> str:
-        """Return what is answered on the terminal, in lower case; empty without one."""
+        """Return what is answered on the terminal; empty without one."""
         if not self.can_confirm:
             return ""
         sys.stdout.flush()
         sys.stderr.write(f"{clean(question)} ")
         sys.stderr.flush()
-        return sys.stdin.readline().strip().lower()
+        return sys.stdin.readline().strip()
 
     @cached_property
     def _screen(self) -> Callable[[Sequence[Span]], None] | None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table, titled
 from skillyard.cli.plain import width_of
+from skillyard.evals.models.calls import STAND_IN
 from skillyard.evals.report.values import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.run import EvaluationResult, Plan
-    from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison
     from skillyard.evals.report.report import Report
     from skillyard.evals.report.values import Cell, ReportTable
 
@@ -23,7 +23,6 @@ _NUMBER_STARTS = ("", *"0123456789+−–$")
 _BADGE_STYLES = {"good": "high", "bad": "error", "open": "medium"}
 _NAME = 20
 """Minimum width of names in terminal columns, while other columns can wrap."""
-_STATUS_STYLES = {"regression": "error", "improvement": "high"}
 
 
 def plan_blocks(planned: Plan) -> Iterator[Block]:
@@ -94,10 +93,11 @@ def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Bl
         for skill, prompts in looks["decided_after"].items():
             yield line(Span(skill, "name"), f": decided after {plural(prompts, 'prompt')}")
         yield line(f"{plural(looks['cases_saved'], 'case')} did not have to be run")
-    paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] else ""
+    is_fake = meta["backend"] == "fake"  # a stand-in's answers have no cost
+    paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] and not is_fake else ""
     requests = f", {plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
     yield line(plural(len(envelope["cases"]), "case"), requests if meta["model"] else "")
-    if meta["lost_calls"] or meta["run_calls"] > meta["calls"]:
+    if not is_fake and (meta["lost_calls"] or meta["run_calls"] > meta["calls"]):
         lost = f"{plural(meta['lost_calls'], 'request')} gave no result and may have been billed"
         note = f"; {lost}: ${meta['lost_cost']:.4f} of it" if meta["lost_calls"] else ""
         cost = f"${meta['run_cost']:.4f}, {plural(meta['run_calls'], 'request')}{note}"
@@ -106,43 +106,27 @@ def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Bl
         yield line(Span(path, "name"))
 
 
-def compared_blocks(result: EvalComparison) -> Iterator[Block]:
-    """Yield a comparison with baselines: changes past the threshold, and the number of others."""
-    for each in result.compared:
-        yield line(Span(each.eval_type, "name"), f"  {each.path}")
-        if each.note:
-            yield line(Span(each.note, "medium"), indent=2)
-        if each.refused:
-            yield line(f"not compared: {each.refused}", indent=2)
-        quiet = sum(change.status == "unchanged" for change in each.changes)
-        for change in each.changes:
-            if change.status not in ("unchanged", "cannot tell"):
-                style = _STATUS_STYLES.get(change.status, "")
-                entity = "all" if change.entity == "_overall" else change.entity
-                yield line(Span(change.status, style), f"  {entity}: {change.message}", indent=2)
-        if quiet:
-            text = f"{plural(quiet, 'figure')} with no change that is more than chance"
-            yield line(Span(text, "dim"), indent=2)
-        if each.unclear:
-            yield line(Span(each.unclear, "medium"), indent=2)
+def changed_blocks(report: Report) -> Iterator[Block]:
+    """Yield what moved against the baseline."""
+    yield from _table(report.changed, is_first=True)
 
 
-def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
-    """Yield the files of baselines."""
-    for path in result.baselines:
-        yield line(Span(path, "name"))
-
-
-def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[Block]:
-    """Yield the written case files, what to edit in them, and the command that runs them."""
+def case_file_blocks(
+    files: Sequence[CaseFile], settings: str, model: str, options: str
+) -> Iterator[Block]:
+    """Yield the written files, what to edit in them, and the commands that run the cases."""
     for file in files:
         if not file.is_new:
             yield line(Span(file.path, "name"), Span("  is there, left as it is", "dim"))
             continue
         taken_over = f"{plural(file.taken_over, 'prompt')} taken over, " if file.taken_over else ""
-        yield line(Span(file.path, "name"), f"  {taken_over}{file.placeholders} to write")
-    if any(file.placeholders for file in files):
-        yield line(f"Write the prompts, then: {next_command}")
+        yield line(Span(file.path, "name"), f"  {taken_over}{file.to_write} to write")
+    if settings:
+        yield line(Span(settings, "name"), f"  {model or 'name your model in its last line'}")
+    yield line(f"Write the prompts, then: skillyard eval run activation{options}")
+    prefix = "python -m skillyard_testkit.fake_llm -- " if model == STAND_IN else ""
+    option = "" if model or settings else " --model ID"
+    yield line(f"and, asking the model: {prefix}skillyard eval run effectiveness{options}{option}")
 
 
 def report_blocks(report: Report, *, whole: bool = True) -> Iterator[Block]:

@@ -197,8 +197,8 @@ class RunSettings(RunValues):
     eval_type: str = ""
     host: str = ""
     """What identifies the server; part of every cache key."""
-    model: str = ""
-    judge_model: str = ""
+    model: Annotated[str, _no_secret] = ""
+    judge_model: Annotated[str, _no_secret] = ""
     router: str = "hybrid"
     top_k: Annotated[int, Bounds(1, 100)] = 1
     """Most skills that a scorer picks."""
@@ -239,9 +239,7 @@ class RunSettings(RunValues):
             "model": models.generation,
             "judge_model": models.judge or overrides.get("model") or models.generation,
             "seed": config.default_seed,
-            "orders": judging.orders,
-            "tie_band": judging.tie_band,
-            "margin": judging.margin,
+            **{name: getattr(judging, name) for name in ("orders", "tie_band", "margin")},
             "judge_retries": judging.max_retries,
             "judge_tokens": judging.max_tokens,
             "max_cost": config.cost.max_cost_per_run,
@@ -267,15 +265,10 @@ class RunSettings(RunValues):
             raise InvalidInput(error.message) from None
 
     def require_models(self) -> None:
-        """Raise InvalidInput when a model that the run needs is not configured."""
-        for name, flag, place in (
-            ("model", "--model", "models.generation"),
-            ("judge_model", "--judge-model", "models.judge"),
-        ):
-            if self.asks_models and not getattr(self, name):
-                raise InvalidInput(
-                    f"no {name} is set; give {flag}, or {place} in [eval] of skillyard.toml"
-                )
+        """Raise InvalidInput when the run needs a model and has none. It judges too, by default."""
+        if self.asks_models and not self.model:
+            why = "no model is set; give --model, or [eval.models] generation in skillyard.toml"
+            raise InvalidInput(f"{why} (`skillyard eval init` writes one)")
 
 
 @dataclass(frozen=True, slots=True)

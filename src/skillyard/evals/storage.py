@@ -363,7 +363,7 @@ def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[Latest
     where there are no others, since they say nothing about a skill. Raises as the functions above.
     """
     with _errors_of("list the results", folder):
-        names = os.listdir(folder)
+        names = os.listdir(folder) if os.path.lexists(folder) else []
     for each in LAYERS if eval_type is None else (eval_type,):
         ranked = []
         for name in names:

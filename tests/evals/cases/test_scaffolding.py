@@ -16,6 +16,7 @@ from skillyard.evals.cases.scaffolding import (
     PROMPTS_THAT_DO_NOT_FIRE,
     PROMPTS_THAT_FIRE,
     write_case_file,
+    write_model,
 )
 from skillyard.evals.cases.skill_cases import read_activation_cases, read_answer_cases
 from tests.evals.cases.making import library, one, written
@@ -39,7 +40,7 @@ def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
     catalog = library()
     file = write_case_file(catalog.get("table-repair"), catalog, tmp_path)
     assert (file.path, file.is_new) == (str(tmp_path / "table-repair.yaml"), True)
-    assert file.placeholders == PROMPTS_THAT_FIRE + PROMPTS_THAT_DO_NOT_FIRE == 15
+    assert file.to_write == PROMPTS_THAT_FIRE + PROMPTS_THAT_DO_NOT_FIRE == 15
     places = CasePlaces((str(tmp_path),))
     for dataset in (read_activation_cases(places, catalog), read_answer_cases(places, catalog)):
         assert dataset.cases == ()
@@ -65,7 +66,7 @@ def test_what_the_skill_ships_is_taken_over_as_it_is(tmp_path: Path) -> None:
     entry = {
         "prompt": 'two\nlines, "quoted" \u202e',
         "expected_output": "e",
-        "assertions": ["a: b", {"type": "json-schema", "value": {"type": "object"}}],
+        "assertions": ["a: b"],
         "must_have": [r"\bx\b"],
         "files": ["evals/files/x.csv"],
     }
@@ -73,7 +74,7 @@ def test_what_the_skill_ships_is_taken_over_as_it_is(tmp_path: Path) -> None:
     written(home, "evals/triggers.json", '[{"query": "q", "should_trigger": false}]')
     catalog = read_catalog(tmp_path / "skills")
     file = write_case_file(catalog.get("letter"), catalog, tmp_path / "evals")
-    assert (file.taken_over, file.placeholders) == (2, 9 + 4)
+    assert (file.taken_over, file.to_write) == (2, 9 + 4)
     fill(Path(file.path))
     places = CasePlaces((str(tmp_path / "evals"),))
     ((shipped, *_),) = (each.prompts for each in read_answer_cases(places, catalog).cases)
@@ -88,14 +89,14 @@ def test_what_somebody_wrote_is_kept(tmp_path: Path) -> None:
     catalog = library()
     mine = written(tmp_path, "letter.yaml", "my own notes")
     file = write_case_file(catalog.get("letter"), catalog, tmp_path)
-    assert (file.is_new, file.placeholders) == (False, 0)
+    assert (file.is_new, file.to_write) == (False, 0)
     assert mine.read_text() == "my own notes"
 
 
 def test_a_hidden_skill_gets_no_prompts_that_should_not_fire(tmp_path: Path) -> None:
     catalog = library()
     file = write_case_file(catalog.get("wipe-out"), catalog, tmp_path)
-    assert file.placeholders == PROMPTS_THAT_FIRE
+    assert file.to_write == PROMPTS_THAT_FIRE
 
 
 def test_the_command_that_is_shown_next_runs_the_new_file(
@@ -110,15 +111,22 @@ def test_the_command_that_is_shown_next_runs_the_new_file(
     monkeypatch.setenv("HOME", str(tmp_path / "a"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "a"))
     places = ["--evals-dir", "my cases", "--root", "a", "--root", "skills", "--scope", "user"]
-    assert main(["eval", "init", "letter", *places]) == 0
-    command = (
-        "skillyard eval run activation --root a --root skills --scope user --evals-dir 'my cases'"
-    )
+    assert main(["eval", "init", "letter", "--model", "claude-x", *places]) == 0
+    options = "--root a --root skills --scope user --evals-dir 'my cases'"
+    command = f"skillyard eval run activation {options}"
     shown = " ".join(capsys.readouterr().out.split())
-    assert shown.endswith(f"Write the prompts, then: {command}")
+    assert f"Write the prompts, then: {command} and" in shown
+    assert shown.endswith(f"skillyard eval run effectiveness {options}")
     fill(tmp_path / "my cases/letter.yaml")
     assert main([*shlex.split(command)[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cases"] == 15
+    assert main(["eval", "run", "effectiveness", *shlex.split(options), "--dry-run"]) == 0
+
+
+def test_a_key_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="looks like a credential"):
+        write_model(str(tmp_path), "sk-ant-0123456789")
+    assert list(tmp_path.iterdir()) == []
 
 
 @for_each("name", ["../out", "a/b", "/abs", "nul", "-x"])

@@ -181,15 +181,6 @@ def test_what_no_case_is_about_is_wrong_use(
     assert not workspace.results.exists()
 
 
-@pytest.mark.parametrize("layer", ["size-impact", "effectiveness"])
-def test_one_skill_alone(layer: str, run: Run, fake: FakeLlm, workspace: Project) -> None:
-    assert run(layer, "--skill", "tea-brewing").code == 0
-    envelope = workspace.envelope()
-    assert {case["skill_name"] for case in envelope["cases"]} == {"tea-brewing"}
-    assert envelope["meta"]["skill"] == "tea-brewing"
-    assert {*envelope["summary"]} == {"tea-brewing", "_overall"}
-
-
 def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, workspace: Project) -> None:
     """With our own scorer, which asks no model."""
     drawn = []
@@ -227,16 +218,6 @@ def test_models_have_to_be_named(run: Run, fake: FakeLlm, workspace: Project) ->
     assert "--model" in done.err
     assert run("size-impact", "--model", "claude-haiku-5-5", "--skill", "bread-baking").code == 0
     assert workspace.envelope()["meta"]["judge_model"] == "claude-haiku-5-5"
-
-
-def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, workspace: Project) -> None:
-    from skillyard_testkit.fake_llm import faults
-
-    fake.faults.add(faults.NAMED["refusal"](), times=None)
-    done = run("effectiveness")
-    assert done.code == 4
-    assert "not measured: too few cases have a result" in done.err
-    assert workspace.envelope()["meta"]["degraded"]
 
 
 def test_a_changed_text_is_judged_as_what_it_says(

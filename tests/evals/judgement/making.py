@@ -47,7 +47,7 @@ class ScriptedJudge:
         self.requests: list[ModelRequest] = []
         self.timeouts: list[float] = []
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:

@@ -27,5 +27,5 @@ def test_every_layer_has_a_command_with_its_question_and_examples() -> None:
     commands = {parser.words: parser for parser in command_parsers()}
     for layer in LAYERS.values():
         parser = commands["eval", "run", layer.command]
-        assert layer.about.lower() in parser.format_help().lower().replace("\n", " ")
+        assert layer.question.lower() in parser.format_help().lower().replace("\n", " ")
         assert parser.examples == layer.examples

@@ -30,7 +30,7 @@ class Model:
         self.replies = list(replies)
         self.requests: list[ModelRequest] = []
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:

@@ -71,6 +71,5 @@ def dataset(*messages: str) -> Dataset[Any]:
 
 
 def test_the_reasons_are_named_once_each() -> None:
-    with pytest.raises(InvalidInput, match=r"one and 1 more$") as caught:
+    with pytest.raises(InvalidInput, match=r"c\.yaml: four; .*: three; .*: one; .* and 1 more$"):
         require_cases(dataset("four", "three", "four", "one", "two"), CasePlaces(("c.yaml",)))
-    assert "c.yaml: four, c.yaml: three, c.yaml: one" in str(caught.value)

@@ -50,7 +50,7 @@ class Scripted:
         self.steps = list(steps)
         self.limits: list[float] = []
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:

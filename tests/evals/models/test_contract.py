@@ -41,15 +41,15 @@ def test_a_reply_carries_text_usage_and_what_was_sent(provider: Provider) -> Non
     assert reply.stop_reason == "end"
     assert reply.usage.input_tokens
     assert reply.usage.output_tokens
-    assert reply.sent == provider.model.sent(request)
-    assert 321 in reply.sent.values()
+    assert reply.parameters == provider.model.parameters(request)
+    assert 321 in reply.parameters.values()
     assert reply.sdk.startswith(f"{provider.name} ")
     assert 0 < reply.latency_s < TIMEOUT_S
 
 
 def test_what_is_said_to_be_sent_is_what_is_sent(provider: Provider) -> None:
     request = provider.request(temperature=0.0, schema=SCHEMA)
-    parameters = provider.model.sent(request)
+    parameters = provider.model.parameters(request)
     assert provider.fake.log.calls == [], "saying it asks nobody"
     provider.model.complete(request, TIMEOUT_S)
     body = dict(provider.fake.log.calls[0].body)

@@ -33,7 +33,7 @@ def test_what_is_not_known_to_be_taken_is_not_sent(
 def test_no_temperature_goes_to_claude(opened: Callable[..., Provider]) -> None:
     provider = opened("anthropic")
     request = provider.request(temperature=0.0)
-    assert provider.model.sent(request) == {"max_tokens": 16_000}
+    assert provider.model.parameters(request) == {"max_tokens": 16_000}
     provider.model.complete(request, TIMEOUT_S)
 
 

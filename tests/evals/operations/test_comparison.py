@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.errors import InvalidInput
 from skillyard.evals.operations.eval_results import (
     BaselineComparison,
     EvalComparison,
@@ -233,7 +233,7 @@ def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
     assert not result.regressions
     with pytest.raises(InvalidInput, match="no results of activation"):
         compared_folders(results, str(tmp_path), "activation")
-    with pytest.raises(SkillIoError):
+    with pytest.raises(InvalidInput, match="type `skillyard eval run activation`"):
         compared_folders(str(tmp_path / "nowhere"), str(tmp_path))
     with pytest.raises(InvalidInput, match="no results of activation"):
         save(results, str(tmp_path), "activation")

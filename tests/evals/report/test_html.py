@@ -165,7 +165,7 @@ def test_a_stand_in_says_so_before_everything_else_and_on_every_line() -> None:
 
 def test_what_must_be_known_first_stands_above_the_verdicts() -> None:
     cut = making.size_impact(
-        aborted=True, stop_reason="budget", limit=40, degraded=True, missing=3, run_calls=300
+        aborted=True, stop_message="no call left", limit=40, degraded=True, missing=3, run_calls=300
     )
     cut["summary"]["csv-cleaning"]["lost"] = {"full": 14}
     sentence = "The judge goes by the length of an answer."
@@ -176,12 +176,12 @@ def test_what_must_be_known_first_stands_above_the_verdicts() -> None:
     text = flat(page.text())
     above = text[: text.index("Worst prompt")]
     for each in (
-        "the limit on cost or calls was reached. Counted: 46 of 48 cases.",
+        "no call left. Counted: 46 of 48 cases.",
         "at most 40 cases. It cannot become a baseline.",
         "Too many errors to rely on the rates",
         "a replay needs 3 answers more",
         "csv-cleaning: 14 answers of full skill",
-        f"The judge failed a check, so there is no verdict L6 size impact: {sentence}",
+        f"The judge failed a check, so there is no verdict L6 size-impact: {sentence}",
     ):
         assert each in above
     assert all("! judge not trusted" in line for line in first_table(page)[1:])

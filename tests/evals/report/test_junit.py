@@ -24,7 +24,7 @@ def test_every_suite_counts_its_own_and_the_whole_counts_all() -> None:
     counted = [[suite.attrib[key] for key in ("name", *COUNTED)] for suite in [*root, root]]
     assert counted == [
         ["L5 effectiveness", "16", "0", "1", "1"],
-        ["L6 size impact", "48", "0", "1", "1"],
+        ["L6 size-impact", "48", "0", "1", "1"],
         ["L3 activation", "9", "2", "1", "0"],
         ["baseline", "3", "1", "0", "0"],
         ["skillyard", "76", "3", "3", "2"],
@@ -45,7 +45,7 @@ def test_only_wrong_picks_and_regressions_are_failures() -> None:
     assert by_suite == {
         "L3 activation": ["wrong_pick"] * 2,
         "L5 effectiveness": [],
-        "L6 size impact": [],
+        "L6 size-impact": [],
         "baseline": ["regression"],
     }
 

@@ -60,8 +60,10 @@ def test_a_summary_has_the_first_screen_and_what_decided() -> None:
         "# Skill evaluation",
         "### L5 With the skill against no skill", "### L6 Full skill against no skill",
         "### L3 How often each skill fires", "## Against the baseline",
-        "## L6 size impact: Is it worth its tokens?", "### Full skill against summary",
-        "## L3 activation: Does it fire?", "### Picked in place of others",
+        "## L6 size-impact: Is the whole skill better than its summary, and than nothing?",
+        "### Full skill against summary",
+        "## L3 activation: Does the router pick the right skills, and none where none fits?",
+        "### Picked in place of others",
     ]  # fmt: skip
     assert "| release-notes | L6 | ▼ regression | The mean fell from +0.31 to −0.45" in text
     assert "1 measure unchanged." in text

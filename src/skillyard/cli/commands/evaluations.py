@@ -19,11 +19,13 @@ from skillyard.cli.exit_codes import NEGATIVE, STOPPED, UNREACHED
 from skillyard.cli.options import Option, command, flag, value, values, view_of, words
 from skillyard.cli.source import load
 from skillyard.engine.ranking.registry import BUILT_IN
+from skillyard.engine.skill import Origin
 from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.layers.run import EvaluationResult
     from skillyard.evals.settings import EvalOptions
     from skillyard.evals.statistics.intervals import PromptPlan
@@ -39,7 +41,7 @@ _EVALS = value("--evals-dir", "DIR", "the folder with the cases (default: evals)
 _BELOW = "below the evals folder"
 _RESULTS = value("--results-dir", "DIR", f"folder of results (default: results {_BELOW})")
 _BASELINES = value("--baselines-dir", "DIR", f"folder of baselines (default: baselines {_BELOW})")
-_TYPE = _choice("--eval-type", "only this type", *LAYERS)
+_TYPE = _choice("--eval-type", f"only this type: {', '.join(LAYERS)}", *LAYERS)
 _GATE = flag("--gate", "exit with 1 when a result is worse than its baseline")
 _REPORTS = ("html", "md", "junit")
 
@@ -64,7 +66,7 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
         value("--judge-model", "ID", "the model that judges (default: --model)"),
         flag("--rejudge", "judge every pair again"),
         flag("--allow-scripts", "run the scripts that checks of answers name; they run as you"),
-        _choice("--orders", "judge each pair in both orders, or in one (default: both)", *_ORDERS),
+        _choice("--orders", "judge each pair in both orders, or in a single one", *_ORDERS),
     ),
     "verdict": (
         flag("--anyway", "pay for a run although its prompts are too few for any verdict"),
@@ -93,7 +95,7 @@ _RUN_OPTIONS = (
     flag("--regenerate", "request every answer again"),
     flag("--replay", "use only cached answers, no network; with the settings of the last run"),
     value("--resume", "RUN", "continue this run with its settings, but for limits and concurrency"),
-    values("--format", "NAME", "also write a report; may repeat", choices=_REPORTS),
+    values("--format", "NAME", "also write html, md or junit; may repeat", choices=_REPORTS),
     _GATE,
     _BASELINES,
 )
@@ -106,53 +108,78 @@ def _require_extra() -> None:
         raise InvalidInput(f"evaluations need pydantic: {install_command('eval')}")
 
 
+def _beside_others(catalog: Catalog, args: Namespace, console: Console) -> Catalog:
+    """Return the catalog; with the user's other skills, where --root has one skill alone."""
+    if len(catalog) != 1 or args.scope or not args.root:
+        return catalog
+    from skillyard.evals.layers.activation import with_neighbours
+
+    return with_neighbours(catalog, load(Namespace(root=[], scope=[]), console), console.note)
+
+
 @command(
     "eval init",
-    words("name", "NAME", "names, ids or slugs of skills (default: all skills)"),
+    words("name", "NAME", "names, ids or slugs of skills (default: all below --root)"),
     _EVALS,
+    value("--model", "ID", "the model of later runs (default: a terminal asks)"),
 )
 def init(args: Namespace, console: Console) -> None:
-    """Write a case file for each skill, with a line for each prompt to write.
+    """Write a case file for each skill, with a line for each prompt to write, and name the model.
 
     Writes <skill>.yaml, with the prompts that the skill ships and a placeholder for each further
-    one. A run refuses a file with placeholders. Never overwrites a file.
+    one, and skillyard.toml with the model. A run refuses a file with placeholders. Never overwrites
+    a file.
 
         skillyard eval init git-bisect --root skills
-        skillyard eval init
+        skillyard eval init git-bisect --root skills --model claude-haiku-4-5
     """
     _require_extra()
     from skillyard.cli.eval_views import case_file_blocks
-    from skillyard.evals.cases.scaffolding import init_skills, write_case_file
+    from skillyard.evals.cases.scaffolding import model_question, write_case_file, write_model
     from skillyard.evals.layers.work import diagnostic_line
+    from skillyard.evals.models.calls import STAND_IN
+    from skillyard.evals.operations.eval_runs import eval_config
 
+    if not (args.name or args.root):
+        raise InvalidInput("name a skill: skillyard eval init NAME; or all below a folder: --root")
     catalog = load(args, console)
-    skills = init_skills(catalog, args.name)
+    own = (each for each in catalog if each.origin != Origin.CONVENTION)
+    skills = [*map(catalog.get, args.name)] or [*own]
+    catalog = _beside_others(catalog, args, console)
+    model, settings = eval_config(args.evals_dir).models.generation, ""
+    if args.model or not model:
+        by_default = STAND_IN if console.can_confirm else ""
+        model = args.model or console.ask(model_question()) or by_default
+        settings = write_model(args.evals_dir, model)
     files = [write_case_file(skill, catalog, args.evals_dir) for skill in skills]
     for each in (diagnostic for file in files for diagnostic in file.diagnostics):
         console.note(diagnostic_line(each))
     if console.json:
+        names = ("path", "skill", "taken_over", "to_write")
         console.document(
             {
                 "schema": "skillyard.eval-init/1",
                 "written": [file.path for file in files if file.is_new],
                 "kept": [file.path for file in files if not file.is_new],
-                "files": [file.to_dict() for file in files if file.is_new],
+                "files": [
+                    {name: getattr(file, name) for name in names} for file in files if file.is_new
+                ],
+                "settings": settings or None,
             }
         )
     else:
-        console.print(*case_file_blocks(files, _run_command(args)))
+        console.print(*case_file_blocks(files, settings, model, _places(args)))
 
 
-def _run_command(args: Namespace) -> str:
-    """Return the command that runs the cases of the same folder with the same skills."""
+def _places(args: Namespace) -> str:
+    """Return the options by which a run reads the same cases and the same skills."""
     from shlex import quote
 
     places = {"--root": args.root, "--scope": dict.fromkeys(args.scope)}
-    words = ["skillyard eval run activation"]
-    words += [f"{name} {quote(value)}" for name, values in places.items() for value in values]
+    words = [f" {name} {quote(value)}" for name, values in places.items() for value in values]
     if args.evals_dir != "evals":
-        words.append(f"--evals-dir {quote(args.evals_dir)}")
-    return " ".join(words)
+        words.append(f" --evals-dir {quote(args.evals_dir)}")
+    return "".join(words)
 
 
 @view_of(
@@ -193,6 +220,8 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     from skillyard.evals.operations.eval_runs import eval_plan, eval_run
 
     catalog, options = load(args, console), _options(args)
+    if LAYERS[eval_type].routes:
+        catalog = _beside_others(catalog, args, console)
     if args.dry_run:
         console.show(eval_plan(catalog, eval_type, options, warn=console.note), plan_blocks)
         return 0
@@ -200,7 +229,8 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
 
         def show(done: int, total: int, calls: int, cost: float) -> None:
             if bar is not None:
-                bar(done, total, f"{plural(calls, 'request')}, ${cost:.2f}" if calls else "")
+                paid = f", ${cost:.2f}" if cost else ""
+                bar(done, total, f"{plural(calls, 'request')}{paid}" if calls else "")
 
         result = eval_run(
             catalog,
@@ -245,7 +275,7 @@ def _declare_runs() -> None:
     paths = words("paths", "PATH", "case files or folders, not those of skillyard.toml")
     for layer in LAYERS.values():
         own = [option for group in layer.options for option in LAYER_OPTIONS[group]]
-        doc = "\n\n".join((layer.about, about, "\n".join(layer.examples)))
+        doc = "\n\n".join((layer.question, about, "\n".join(layer.examples)))
         options = (paths, *own, *_RUN_OPTIONS)
         command(f"eval run {layer.command}", *options, doc=doc)(partial(run_layer, layer.name))
         if layer.name == "activation":
@@ -303,7 +333,9 @@ def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
     _EVALS,
     _RESULTS,
     _BASELINES,
-    _choice("--format", "text prints it all (default: html)", *_REPORTS, "text", default="html"),
+    _choice(
+        "--format", "html (default), md, junit; text prints it", *_REPORTS, "text", default="html"
+    ),
     value("--out", "FILE", "the file; - is standard output (default: below the reports folder)"),
 )
 def report(args: Namespace, console: Console) -> None:
@@ -351,7 +383,7 @@ def report(args: Namespace, console: Console) -> None:
     _BASELINES,
     _TYPE,
     _GATE,
-    _choice("--format", "how to print (default: text)", "text", "md", "junit", default="text"),
+    _choice("--format", "text (default), md or junit", "text", "md", "junit", default="text"),
 )
 def compare(args: Namespace, console: Console) -> int:
     """Compare the latest results with their baselines.
@@ -365,13 +397,13 @@ def compare(args: Namespace, console: Console) -> int:
         skillyard eval compare --gate --format md
     """
     _require_extra()
-    from skillyard.cli.eval_views import compared_blocks
+    from skillyard.cli.eval_views import changed_blocks
     from skillyard.evals.operations.eval_results import eval_compare, read_report, write_report
 
     if args.save:
         if args.gate or args.runs or args.format != "text":
             raise InvalidInput("--save compares nothing: leave out RESULTS, --gate and --format")
-        return _save(args, console)
+        return baseline(args, console)
     result = eval_compare(
         args.evals_dir,
         results=args.results_dir,
@@ -381,8 +413,6 @@ def compare(args: Namespace, console: Console) -> int:
     )
     if console.json:
         console.document(result.to_dict())
-    elif args.format == "text":
-        console.print(*compared_blocks(result))
     else:
         for note in (each.note for each in result.compared if each.note):
             console.note(note)
@@ -392,27 +422,13 @@ def compare(args: Namespace, console: Console) -> int:
             results=args.results_dir,
             compared=result.compared,
         )
-        console.write(write_report(source, args.format, out="-")[0])
+        if args.format == "text":
+            console.print(*changed_blocks(source.report))
+        else:
+            console.write(write_report(source, args.format, out="-")[0])
     if args.gate:
         result.require_pairs()
     return NEGATIVE if args.gate and result.regressed else 0
-
-
-def _save(args: Namespace, console: Console) -> int:
-    """Save the latest results as baselines, and name them."""
-    from skillyard.cli.eval_views import baseline_blocks
-    from skillyard.evals.operations.eval_results import save_baselines
-
-    result = save_baselines(
-        args.evals_dir,
-        results=args.results_dir,
-        baselines=args.baselines_dir,
-        eval_type=args.eval_type,
-    )
-    for note in result.notes:
-        console.note(note)
-    console.show(result, baseline_blocks)
-    return 0
 
 
 @command(
@@ -432,7 +448,18 @@ def baseline(args: Namespace, console: Console) -> int:
         skillyard eval baseline save
     """
     _require_extra()
-    return _save(args, console)
+    from skillyard.evals.operations.eval_results import save_baselines
+
+    result = save_baselines(
+        args.evals_dir,
+        results=args.results_dir,
+        baselines=args.baselines_dir,
+        eval_type=args.eval_type,
+    )
+    for note in result.notes:
+        console.note(note)
+    console.show(result, lambda saved: (line(Span(path, "name")) for path in saved.baselines))
+    return 0
 
 
 @command(

@@ -228,7 +228,7 @@ def _picked(rows: Mapping[str, str], console: Console, on_enter: str) -> list[st
     known |= {name.lower(): name for name in rows}
     while console.can_confirm:
         answer = console.ask(f"which ones? numbers such as 1 2, or all; Enter for {on_enter}:")
-        words = (answer or on_enter).replace(",", " ").split()
+        words = (answer or on_enter).lower().replace(",", " ").split()
         if words in (["all"], ["none"]):
             return list(rows) if words == ["all"] else []
         if words and known.keys() >= set(words):

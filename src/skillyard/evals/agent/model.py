@@ -44,7 +44,6 @@ _EXCERPT = 300
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _DESCRIPTION_CHARS = 1_024
 """What inspect_ai takes of names and descriptions, as agentskills.io has them."""
-_MOST_BYTES = 50_000_000
 
 
 class AgentModel:
@@ -59,10 +58,10 @@ class AgentModel:
         self._sandbox = sandbox
         self._logs = os.path.join(results, LOGS)
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         """Return what the answer depends on beside model and texts."""
         if request.workspace is None:
-            return self._model.sent(request)
+            return self._model.parameters(request)
         return {
             "agent": "inspect_ai",
             "sandbox": self._sandbox,
@@ -98,7 +97,7 @@ class AgentModel:
             answer["text"],
             answer["stop_reason"],
             TokenUsage(answer["input_tokens"], answer["output_tokens"]),
-            self.sent(request),
+            self.parameters(request),
             time.monotonic() - started,
             answer["sdk"],
         )
@@ -146,8 +145,6 @@ def agent_skill(skill: Skill, document: str, files: Sequence[InputFile]) -> dict
             f"an agent cannot be offered {skill.name}: its description has"
             f" {len(description):,} of 1 to {_DESCRIPTION_CHARS:,} characters"
         )
-    if sum(len(file.data) for file in files) > _MOST_BYTES:
-        raise InvalidInput(f"the files of {skill.name} have more than {_MOST_BYTES:,} bytes")
     return {
         "name": skill.name,
         "description": description,

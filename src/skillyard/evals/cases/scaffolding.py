@@ -1,4 +1,4 @@
-"""``skillyard eval init``: writes a case file for a skill, with a placeholder for each prompt.
+"""``skillyard eval init``: a case file for a skill, with a placeholder for each prompt; a model.
 
 A prompt in the words of the skill's own description proves nothing, so none is invented. What the
 skill ships in its ``evals`` folder is taken over. Every other prompt is a line for a person to
@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from skillyard.base.configuration import CONFIG_FILE, project_folders, project_toml
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.io.files import atomic_write
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import rank
-from skillyard.engine.skill import Origin, Skill
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.reading import Notes, skill_sources
 from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt, read_case_files
+from skillyard.evals.models.calls import STAND_IN
+from skillyard.evals.models.providers import ADDRESSES
+from skillyard.evals.settings import RunSettings
 
 PROMPTS_THAT_FIRE = 10
 """Prompts a file begins with: an effect of one point on the judge's scale shows with ten."""
@@ -36,29 +40,10 @@ class CaseFile(NamedTuple):
     """False for a file that was there before. It is not changed."""
     taken_over: int = 0
     """Prompts that the skill ships."""
-    placeholders: int = 0
+    to_write: int = 0
     """Prompts that a person must write."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """About the files that the skill ships."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the file as JSON, without the diagnostics."""
-        return {
-            "path": self.path,
-            "skill": self.skill,
-            "taken_over": self.taken_over,
-            "to_write": self.placeholders,
-        }
-
-
-def init_skills(catalog: Catalog, names: Sequence[str]) -> tuple[Skill, ...]:
-    """Return the skills of these names; without names all but convention documents.
-
-    Raises SkillNotFound, AmbiguousName.
-    """
-    if names:
-        return tuple(catalog.get(name) for name in names)
-    return tuple(each for each in catalog.skills if each.origin != Origin.CONVENTION)
 
 
 def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> CaseFile:
@@ -95,6 +80,39 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
     atomic_write(path, ("\n".join(lines) + "\n").encode("utf-8"))
     to_write = missing + len(near)
     return CaseFile(path, skill.name, True, len(shipped), to_write, tuple(notes.diagnostics))
+
+
+def model_question() -> str:
+    """Return what somebody is asked who names no model."""
+    keys = [f"{each.upper()}_API_KEY" for each in ADDRESSES]
+    known = " and ".join(each for each in keys if os.environ.get(each)) or "no key"
+    ask = "Which model answers and judges? Its id, as claude-haiku-4-5, or Enter for a stand-in"
+    return f"{ask}, to try it ({known} is set):"
+
+
+def write_model(folder: str, model: str) -> str:
+    """Write the model of later runs into ``skillyard.toml`` beside the cases, and return its path.
+
+    Without a model it has a line to fill in. The path is empty, and nothing written, where settings
+    are there. Raises InvalidInput for what looks like a key.
+    """
+    path = os.path.join(folder, CONFIG_FILE)
+    if os.path.lexists(path) or project_toml("eval", project_folders(folder)):
+        return ""
+    RunSettings.from_dict({"eval_type": "activation", "model": model or None})
+    is_claude = model in ("", STAND_IN) or model.startswith("claude")
+    todo = f'# generation = "{PLACEHOLDER}: write the id of your model here, and take the # away"'
+    lines = (
+        "# Who answers and judges; `openai` is every server of that protocol. Keys come from",
+        "# ANTHROPIC_API_KEY and OPENAI_API_KEY.",
+        "[eval]",
+        f'provider = "{"anthropic" if is_claude else "openai"}"',
+        "[eval.models]",
+        f"generation = {_json(model)}" if model else todo,
+    )
+    os.makedirs(folder or ".", exist_ok=True)
+    atomic_write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+    return path
 
 
 def _near_misses(skill: Skill, catalog: Catalog) -> list[str]:

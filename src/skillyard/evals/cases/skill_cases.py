@@ -15,12 +15,14 @@ files are *about* one skill there: only whether it is picked counts.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
@@ -48,7 +50,6 @@ from skillyard.evals.cases.reading import (
     name_of,
     note_not_used,
     prompt_key,
-    quote,
     yaml_value,
 )
 from skillyard.evals.checks import Check, CheckKind, InputFile, load_file
@@ -56,9 +57,9 @@ from skillyard.evals.judgement.verdicts import DEFAULT_CRITERIA, STRICT, Criteri
 
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""
-_ADVISED_CRITERIA = range(3, 7)
 _PROMPTS = ("prompts", "test_prompts", "test_prompt")
 _LIST = "evals"
+_LIST_START, _NEXT = re.compile(rf'\A\s*\[|"{_LIST}"\s*:\s*\['), re.compile(r"[\s,]*(?=[^\s,\]])")
 _STATEMENTS = ("assertions", "expectations")
 _JSON_FIELDS = (
     "id", "prompt", "query", "expected_output", *_STATEMENTS, "files", "should_trigger",
@@ -224,9 +225,6 @@ def _checked_cases(cases: SkillCases, entry: Located, catalog: Catalog, notes: N
     for fault in criteria_faults(cases.criteria):
         message, _, hint = fault.partition("; ")
         notes.error("case_bad_field", line, message, hint)
-    if cases.criteria and len(cases.criteria) not in _ADVISED_CRITERIA:
-        hint = "3 to 6 are advised: fewer say little, more are not kept apart by judges"
-        notes.warning("rubric_criteria_count", line, f"{len(cases.criteria)} criteria", hint)
     name = skill.name if skill is not None else ""
     siblings = tuple(dict.fromkeys(cases.siblings))
     return replace(cases, skill=name, prompts=prompts, siblings=siblings)
@@ -277,17 +275,24 @@ def read_json_cases(
     skill = known_skill(name, "skill_name", 1, catalog, notes)
     if skill is None:
         return
-    if named not in ("", skill.name):
-        what = f"skill_name is {quote(named)}, and {skill.name} is evaluated"
-        notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
     place = (_LIST,) if isinstance(root.value, dict) else ()
+    lines = chain(_entry_lines(file.text), repeat(1))
     read = (
-        _json_prompt(root.at(*place, number), number, skill, notes)
-        for number in range(len(entries))
+        _json_prompt(root.at(*place, number)._replace(lines={(): line}), number, skill, notes)
+        for number, line in zip(range(len(entries)), lines, strict=False)
     )
     prompts = tuple(each for each in read if each is not None)
     if prompts:
         yield SkillCases(skill.name, prompts, path=file.path, line=1)
+
+
+def _entry_lines(text: str) -> Iterator[int]:
+    """Yield the line of each entry in the list of a file, which is JSON."""
+    start = _LIST_START.search(text)
+    at = start.end() if start else len(text)
+    while match := _NEXT.match(text, at):
+        yield text.count("\n", 0, match.end()) + 1
+        _, at = json.JSONDecoder().raw_decode(text, match.end())
 
 
 def _is_request(item: Any) -> bool:
@@ -298,30 +303,27 @@ def _json_prompt(entry: Located, number: int, skill: Skill, notes: Notes) -> Ski
     """Return the prompt of an entry; None, and a warning, where it cannot be used."""
     own = Notes(notes.path)
     item = entry.value
-    fields = _json_fields(entry, notes) if isinstance(item, dict) else item
+    fields = _json_fields(item) if isinstance(item, dict) else item
     prompt = checked(SkillPrompt, entry._replace(value=fields), own)
     if prompt is not None:
-        check_prompt(prompt.prompt, [skill.name], 1, own)
+        check_prompt(prompt.prompt, [skill.name], entry.line(), own)
     if prompt is None or own.errors:
         first = own.diagnostics[0]
         message = f"{name_of(entry)} is left out: {first.message}"
-        notes.warning("eval_left_out", 1, message, first.hint, first.found)
+        notes.warning("eval_left_out", entry.line(), message, first.hint, first.found)
         return None
     is_answered = prompt.should_fire is None or bool(prompt.expected or prompt.assertions)
-    return replace(prompt, id=str(prompt.id) or str(number + 1), is_answered=is_answered, line=1)
+    name = str(prompt.id) or str(number + 1)
+    return replace(prompt, id=name, is_answered=is_answered, line=entry.line())
 
 
-def _json_fields(entry: Located, notes: Notes) -> dict[str, Any]:
+def _json_fields(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an entry that are read; statements are texts, or objects with a text."""
-    item = entry.value
     fields = {name: item[name] for name in _JSON_FIELDS if item.get(name) is not None}
     for name in _STATEMENTS & fields.keys():
         items = fields[name] if isinstance(fields[name], list) else [fields[name]]
-        texts = [each.get("text") if isinstance(each, dict) else each for each in items]
-        fields[name] = [text for text in texts if isinstance(text, str)]
-        if len(fields[name]) < len(texts):
-            message = f"{name_of(entry)}.{name}: what has no text is not read"
-            notes.warning("eval_unread_fields", 1, message, "write what matters as texts")
+        texts = (each.get("text", each) if isinstance(each, dict) else each for each in items)
+        fields[name] = list(texts)
     return fields
 
 
@@ -368,10 +370,6 @@ def read_answer_cases(places: CasePlaces, catalog: Catalog) -> Dataset[AnswerCas
         before = merged.get(cases.skill, first)
         known = {prompt.prompt for prompt in before.prompts}
         new = [prompt for prompt in prompts if prompt.prompt not in known]
-        if len(new) < len(prompts):
-            what = f"{plural(len(prompts) - len(new), 'prompt')} of another file, used once"
-            hint = "keep each prompt in one file"
-            own.warning("case_duplicate_prompt", cases.line, what, hint)
         merged[cases.skill] = replace(
             before,
             prompts=(*before.prompts, *new),

@@ -320,7 +320,7 @@ def invoke_judge(
         "stop_reason": last.stop_reason,
         "latency_s": sum((reply.latency_s for reply in replies), 0.0),
         "prompt_version": PROMPT_VERSION,
-        "sent": dict(last.sent),
+        "sent": dict(last.parameters),
         "sdk": last.sdk,
         "fake": any(reply.fake for reply in replies),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -10,7 +11,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.sums import wilson
-from skillyard.base.text import clean_line, shorten
+from skillyard.base.text import clean_line, name_few, plural, shorten
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.match import rank
 from skillyard.engine.selection import SelectionPolicy, select
 from skillyard.engine.skill import Origin
 from skillyard.evals.cases.skill_cases import ActivationCase, read_activation_cases
@@ -32,7 +35,6 @@ from skillyard.evals.statistics.verdicts import OVERALL, rounded
 from skillyard.evals.storage import digest_of
 
 if TYPE_CHECKING:
-    from skillyard.engine.catalog import Catalog
     from skillyard.engine.skill import Skill
     from skillyard.evals.cases.reading import CasePlaces
     from skillyard.evals.layers.session import ModelSession
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION_CHARS = 120
 """Length of a description in the index (evals.md §1.14)."""
+NEIGHBOURS = 50
+"""Most skills of a library beside one that is alone: a model reads a line of each, every time."""
+_ALONE = "The skill stood alone: this cannot show whether another one is picked in its place."
 _ROUTING = "_routing"
 """The folder of a model's routing answers."""
 _MAX_TOKENS = 2_048
@@ -89,7 +94,7 @@ class ActivationLayer:
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return the rates by skill; the artifacts are index and confusion."""
-        artifacts = {"index": _index_size(work, cases), "confusion": confusion_of(cases)}
+        artifacts = {"index": _index(work, cases), "confusion": confusion_of(cases)}
         return activation_summary(cases), rounded(artifacts)
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
@@ -175,6 +180,17 @@ def _routed_skills(catalog: Catalog) -> list[Skill]:
     return [skill for skill in catalog if not skill.hidden and skill.origin != Origin.CONVENTION]
 
 
+def with_neighbours(catalog: Catalog, library: Catalog, note: Callable[[str], None]) -> Catalog:
+    """Return a catalog of one skill with those of a library that are nearest by our ranking."""
+    (skill,) = catalog
+    others = [each for each in _routed_skills(library) if each.name != skill.name]
+    if len(others) > NEIGHBOURS:
+        others = [match.skill for match in rank(others, skill.description, limit=NEIGHBOURS)]
+    nearest = plural(len(others), "other skill")
+    note(f"beside {skill.name} stand the nearest {nearest} of your folders, unless --scope none")
+    return Catalog.from_skills([skill, *others])
+
+
 def index_text(skills: Iterable[Skill]) -> str:
     """Return one line for each skill, ``- name: description``, sorted by name.
 
@@ -189,16 +205,21 @@ def index_text(skills: Iterable[Skill]) -> str:
     return "\n".join(lines)
 
 
-def _index_size(work: LayerWork, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the size of the index that a model saw; for a scorer the number of skills."""
-    if not work.settings.asks_models:
-        return {"skills": work.catalog.counts.skills, "characters": None, "input_tokens": None}
-    skills = _routed_skills(work.catalog)
+def _index(work: LayerWork, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the size of the index, and a sentence on the skills beside those of the cases."""
+    skills, user = _routed_skills(work.catalog), os.path.expanduser("~")
+    about = sorted({name for case in work.cases for name in _skills_of(case)})
+    others = [skill for skill in skills if skill.name not in about]
+    homes = {os.path.dirname(os.path.dirname(each.path)) for each in others if each.path}
+    named = name_few([each.replace(user, "~", 1) for each in sorted(homes)])
+    beside = f"Beside {name_few(about)} stood {plural(len(others), 'other skill')}"
+    beside += f" from {named}." if named else "."
     counted = [tokens for case in cases if (tokens := case["input_tokens"]) is not None]
     return {
         "skills": len({skill.name for skill in skills}),
         "characters": len(index_text(skills)),
         "input_tokens": round(sum(counted) / len(counted)) if counted else None,
+        "beside": beside if others or len(about) > 1 else _ALONE,
     }
 
 

@@ -159,7 +159,8 @@ def _arms(
             return None, None
     offered = None if settings.sandbox is None else _offered(skill, text, old, settings)
     same_files = offered is None or offered["enhanced"] == offered.get("old")
-    if old is not None and same_files and _body(old) == _body(text):
+    bodies = {split_document(each).body.strip() for each in (text, old) if each is not None}
+    if old is not None and same_files and len(bodies) == 1:
         return None, None
     arms = skill_arms(
         text,
@@ -172,10 +173,6 @@ def _arms(
         old_md=old,
     )
     return arms, offered
-
-
-def _body(document: str) -> str:
-    return split_document(document).body.strip()
 
 
 def _offered(

@@ -14,11 +14,8 @@ class LayerEntry:
     """``meta.eval_type`` of its results, and the beginning of their file names."""
     code: str
     """Its short name. Reports list the layers in the order of their codes."""
-    title: str
     question: str
-    """A few words, for a heading."""
-    about: str
-    """The question in full, for the help page."""
+    """For a heading and the help page."""
     method: str
     """How the question is answered, in a sentence."""
     cases: str
@@ -50,9 +47,7 @@ _ENTRIES = (
     LayerEntry(
         name="activation",
         code="L3",
-        title="activation",
-        question="Does it fire?",
-        about="does the router pick the right skills, and none where none fits?",
+        question="Does the router pick the right skills, and none where none fits?",
         method="A router sees the index of all skills and a request, and picks the skills to use.",
         cases="activation",
         options=("skill", "in_skills", "router"),
@@ -65,9 +60,7 @@ _ENTRIES = (
     LayerEntry(
         name="effectiveness",
         code="L5",
-        title="effectiveness",
-        question="Does it help?",
-        about="are answers with a skill better than without, by a rubric?",
+        question="Are answers with a skill better than without, by a rubric?",
         method=(
             "A model answers each request with the skill and without it; a judge who does not know "
             "which is which scores both answers."
@@ -84,9 +77,7 @@ _ENTRIES = (
     LayerEntry(
         name="size_impact",
         code="L6",
-        title="size impact",
-        question="Is it worth its tokens?",
-        about="is the whole skill better than its summary, and than nothing?",
+        question="Is the whole skill better than its summary, and than nothing?",
         method=(
             "A model answers each request with the full skill, with its summary and with nothing; "
             "a judge who does not know which is which scores the answers in pairs."

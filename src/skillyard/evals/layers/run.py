@@ -281,7 +281,8 @@ class _Run:
         spending = self.session.budget.own
         with self._guard:
             self._done += 1
-            self.on_step(self._done, self._total, spending.calls, spending.cost)
+            cost = 0.0 if self.session.fake else spending.cost
+            self.on_step(self._done, self._total, spending.calls, cost)
 
 
 def run_in_threads(
@@ -426,5 +427,5 @@ def _backend(session: ModelSession) -> str:
 def _temperature(session: ModelSession) -> float | None:
     settings = session.settings
     request = ModelRequest(settings.model, "", "", temperature=settings.temperature)
-    temperature = session.model.sent(request).get("temperature")
+    temperature = session.model.parameters(request).get("temperature")
     return float(temperature) if isinstance(temperature, int | float) else None

@@ -34,8 +34,6 @@ from skillyard.evals.storage import (
 
 UNSEEN_TOKENS = 800
 """Assumed output tokens of a call if the cache has no call of its kind."""
-GENERATION_SCHEMA = "skillyard.generation/1"
-JUDGEMENT_SCHEMA = "skillyard.judgement/1"
 TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""
 _KEY_VERSION = 1
@@ -167,7 +165,7 @@ class ModelSession:
         the answer without a skill.
         """
         texts = {"model": request.model, "system": request.system, "user": request.user}
-        parameters = {"sent": self.model.sent(request), "run": run}
+        parameters = {"sent": self.model.parameters(request), "run": run}
         return self._path(GENERATIONS, "generation", folder, texts | parameters)
 
     def judgement_path(self, folder: str, question: JudgeQuestion) -> str:
@@ -209,7 +207,7 @@ class ModelSession:
                 return entry, 0.0
             reply = ask()
             new: Any = {
-                "schema": GENERATION_SCHEMA if criteria is None else JUDGEMENT_SCHEMA,
+                "schema": f"skillyard.{'generation' if criteria is None else 'judgement'}/1",
                 "key": path.rpartition("/")[2].removesuffix(".json"),
                 "provider": self.model.provider,
                 "host": self.model.host,
@@ -261,7 +259,7 @@ class ModelSession:
             "text": reply.text,
             "stop_reason": reply.stop_reason,
             "usage": asdict(reply.usage),
-            "sent": dict(reply.sent),
+            "sent": dict(reply.parameters),
             "cost": cost_of(self.prices.get(request.model), reply.usage),
             "latency_s": round(reply.latency_s, 3),
             "sdk": reply.sdk,
@@ -284,16 +282,8 @@ class ModelSession:
         )
 
 
-class _PlannedText(str):
-    """The text of an answer that does not exist yet: a routing reply without a pick."""
-
-    __slots__ = ()
-
-    def __add__(self, other: str) -> _PlannedText:
-        return self
-
-
-_PLANNED = _PlannedText('{"skills": []}')
+_PLANNED = '{"skills": [], "reasoning": "this answer does not exist yet"}'
+"""How the text of a planned answer begins: a routing reply without a pick."""
 
 
 class PlanSession(ModelSession):
@@ -330,8 +320,8 @@ class PlanSession(ModelSession):
 
     def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
         """Count a judgement. Its verdict is not read."""
-        unknown = sum(isinstance(text, _PlannedText) for text in question.slots)
-        first, second = ("" if isinstance(text, _PlannedText) else text for text in question.slots)
+        first, second = ("" if text.startswith(_PLANNED) else text for text in question.slots)
+        unknown = [first, second].count("")
         prompt = judge_prompt(question.user_prompt, first, second, question.criteria)
         tokens = self.settings.judge_tokens
         request = ModelRequest(question.judge_model, prompt.system, prompt.user, tokens)

@@ -102,12 +102,8 @@ def load_layer(eval_type: str) -> Layer:
 
 def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Return a fault of a case file as one line, with what to write instead."""
-    return f"{_fault(diagnostic)}; {diagnostic.hint}"
-
-
-def _fault(diagnostic: Diagnostic) -> str:
     line = f":{diagnostic.line}" if diagnostic.line else ""
-    return f"{diagnostic.path}{line}: {diagnostic.message}"
+    return f"{diagnostic.path}{line}: {diagnostic.message}; {diagnostic.hint}"
 
 
 def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
@@ -120,7 +116,7 @@ def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
     paths = ", ".join(os.path.normpath(path) for path in places.paths)
     where = "the skills' folders" if places.in_skills else paths
     if data.diagnostics:
-        reasons = list(dict.fromkeys(map(_fault, data.diagnostics)))
+        reasons = list(dict.fromkeys(map(diagnostic_line, data.diagnostics)))
         raise InvalidInput(f"no case in {where} can be used: {name_few(reasons)}")
     raise InvalidInput(
         f"there are no cases in {where}; `skillyard eval init NAME` writes the first ones"

@@ -57,7 +57,7 @@ class ModelRequest:
     max_tokens: int = 16_000
     """Most output tokens, 1 and up; current models count what they think against it."""
     temperature: float | None = 0.0
-    """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
+    """0..2, as requested; it is sent to models that take one (:meth:`ChatModel.parameters`)."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
     workspace: Mapping[str, Any] | None = None
@@ -86,7 +86,7 @@ class ModelReply:
     stop_reason: str
     """``end``, ``max_tokens``, ``refusal``, or the provider's own word for anything else."""
     usage: TokenUsage = TokenUsage()
-    sent: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     """Every parameter that was sent beside model and texts (part of the cache key)."""
     latency_s: float = 0.0
     sdk: str = ""
@@ -149,7 +149,7 @@ class ChatModel(Protocol):
     def host(self) -> str:
         """What identifies the server, with its port and path; in cache keys, never a credential."""
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters that would be sent beside model and texts; asks nobody.
 
         ``temperature`` is in it only where the model takes one.
@@ -322,6 +322,10 @@ class Budget:
             )
 
 
+STAND_IN = "stand-in"
+"""The model of a first try: no provider knows it, and nothing is paid for it."""
+
+
 def require_prices(
     max_cost: float | None, max_calls: int | None, prices: Mapping[str, Price | None]
 ) -> None:
@@ -329,7 +333,7 @@ def require_prices(
 
     ``prices`` holds every model of the run. A cap on calls replaces an unknown price.
     """
-    unknown = [model for model, price in prices.items() if price is None]
+    unknown = [model for model, price in prices.items() if price is None and model != STAND_IN]
     if max_cost is not None and max_calls is None and unknown:
         raise InvalidInput(
             f"no price is known for {', '.join(map(repr, unknown))}, so a cap of {max_cost:g} US"
@@ -374,9 +378,9 @@ class Calls:
         """The last failure in a row and its count, by model: one that always answers would
         otherwise hide one that always fails."""
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         """Return what the model would be sent."""
-        return self.model.sent(request)
+        return self.model.parameters(request)
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Repeat the request until there is a reply. ``timeout_s`` limits one attempt."""

@@ -66,7 +66,8 @@ def key_of(provider: str) -> str:
     if not key:
         why = (
             "is not set: export the key of your account there"
-            " (a server of your own that wants no key takes any text)"
+            " (a server of your own that wants no key takes any text); to try it without one, write"
+            " `python -m skillyard_testkit.fake_llm --` before the command"
         )
     raise ModelFailed("missing_key", f"{name} {why}", permanent=True)
 

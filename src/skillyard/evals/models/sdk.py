@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,6 +65,9 @@ class SdkModel(ABC):
     """The part of a client that has ``create``."""
     _stops: ClassVar[Mapping[str, str]]
     """Our word for each of the provider's reasons to stop."""
+    _inputs: ClassVar[Sequence[str]]
+    """The counts whose sum is all input (Anthropic: ``Message.usage``); the first is needed."""
+    _output: ClassVar[str]
 
     def __init__(self, client: Any = None, *, host: str = "") -> None:
         """Raises ModelFailed (``missing_library``)."""
@@ -94,10 +97,10 @@ class SdkModel(ABC):
         """Return the arguments of ``create`` that hold the two texts."""
 
     @abstractmethod
-    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
-        """Return text, reason to stop and token counts. Raises an error of an unreadable body."""
+    def _text(self, body: Any) -> tuple[str, object]:
+        """Return text and reason to stop. Raises an error of an unreadable body."""
 
-    def sent(self, request: ModelRequest) -> dict[str, object]:
+    def parameters(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters beside model and texts, as they stand in the request's body."""
         limit, takes_temperature = parameters_of(self.provider, request.model)
         parameters: dict[str, object] = {limit: request.max_tokens}
@@ -111,7 +114,7 @@ class SdkModel(ABC):
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
         if self._client is None:
             raise ModelFailed("connection", "the network is forbidden in this run", permanent=True)
-        parameters = self.sent(request)
+        parameters = self.parameters(request)
         started = time.monotonic()
         response = self._send(
             {"model": request.model, **self._texts(request), **parameters}, timeout_s
@@ -151,8 +154,12 @@ class SdkModel(ABC):
             if isinstance(body, str | bytes | None):
                 what = "answered with a page or plain text, not JSON; is the base URL right?"
                 raise bad_reply(self.provider, what)
-            text, reason, usage = self._read(body)
-            return text, reason if isinstance(reason, str) else "", usage
+            text, reason = self._text(body)
+            usage = _field(body, "usage")
+            first, *cached = (_tokens(usage, name) for name in self._inputs)
+            tokens = None if first is None else first + sum(filter(None, cached))
+            counted = TokenUsage(tokens, _tokens(usage, self._output))
+            return text, reason if isinstance(reason, str) else "", counted
         except _UNREADABLE:
             pass
         raise bad_reply(self.provider, "answered with something that is no answer", charged=True)
@@ -164,6 +171,8 @@ class AnthropicModel(SdkModel):
     provider = "anthropic"
     client_class = "Anthropic"
     _endpoint = "messages"
+    _inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    _output = "output_tokens"
     _stops: ClassVar[Mapping[str, str]] = {
         "end_turn": "end",
         "stop_sequence": "end",
@@ -179,15 +188,8 @@ class AnthropicModel(SdkModel):
         system = {"system": request.system} if request.system else {}
         return {"messages": [{"role": "user", "content": request.user}], **system}
 
-    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
-        usage = _field(body, "usage")
-        # All input is the sum of these three (the library's ``Message.usage``).
-        cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
-        tokens = _tokens(usage, "input_tokens")
-        if tokens is not None:
-            tokens += sum(_tokens(usage, name) or 0 for name in cached)
-        counted = TokenUsage(tokens, _tokens(usage, "output_tokens"))
-        return _joined_text(_field(body, "content")), _field(body, "stop_reason"), counted
+    def _text(self, body: Any) -> tuple[str, object]:
+        return _joined_text(_field(body, "content")), _field(body, "stop_reason")
 
 
 class OpenAIModel(SdkModel):
@@ -199,6 +201,7 @@ class OpenAIModel(SdkModel):
     provider = "openai"
     client_class = "OpenAI"
     _endpoint = "chat.completions"
+    _inputs, _output = ("prompt_tokens",), "completion_tokens"
     _stops: ClassVar[Mapping[str, str]] = {
         "stop": "end",
         "length": "max_tokens",
@@ -213,19 +216,16 @@ class OpenAIModel(SdkModel):
         system = [{"role": "system", "content": request.system}] if request.system else []
         return {"messages": [*system, {"role": "user", "content": request.user}]}
 
-    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
+    def _text(self, body: Any) -> tuple[str, object]:
         choice = _field(body, "choices")[0]
         message = _field(choice, "message")
         if message is None:
             raise TypeError("no message")
         text = _field(message, "content") or ""
-        refuses = _field(message, "refusal")
-        usage = _field(body, "usage")
-        return (
-            text if isinstance(text, str) else _joined_text(text),
-            "content_filter" if refuses else _field(choice, "finish_reason"),
-            TokenUsage(_tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")),
-        )
+        reason = _field(choice, "finish_reason")
+        if _field(message, "refusal"):
+            reason = "content_filter"
+        return text if isinstance(text, str) else _joined_text(text), reason
 
 
 PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
@@ -266,7 +266,7 @@ def as_model(client: object) -> ChatModel:
     name = type(client).__name__
     if name.startswith("Async"):
         raise InvalidInput(f"client: {name} is asynchronous; give {name.removeprefix('Async')}")
-    if hasattr(client, "complete") and hasattr(client, "sent"):
+    if hasattr(client, "complete") and hasattr(client, "parameters"):
         return client  # type: ignore[return-value]  # by its methods, as protocols are
     if hasattr(client, "messages"):
         return AnthropicModel(client)

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import write_output
 from skillyard.base.text import name_few, plural, shorten
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.settings import Regression
@@ -73,18 +74,12 @@ class BaselineComparison:
         """The changes for the worse that are past their threshold, and more than chance."""
         return tuple(change for change in self.changes if change.status == REGRESSION)
 
-    @property
-    def unclear(self) -> str:
-        """A sentence on measures with too few cases for any change to be told from chance."""
-        count = sum(change.status == CANNOT_TELL for change in self.changes)
-        return f"cannot tell for {plural(count, 'figure')}: too few cases" if count else ""
-
     def warnings(self) -> Iterator[str]:
         """Yield what a gate says: what was not compared, or cannot be told, and what fell."""
         if self.refused or self.note:
             yield f"not compared: {self.refused}" if self.refused else self.note
-        if self.unclear:
-            yield f"warning: {self.unclear}"
+        if unclear := sum(change.status == CANNOT_TELL for change in self.changes):
+            yield f"warning: cannot tell for {plural(unclear, 'figure')}: too few cases"
         for change in self.regressions:
             yield f"{change.entity}: {change.message}"
 
@@ -149,12 +144,22 @@ def eval_compare(
         before, after = ((each, read_results(each)) for each in runs)
         return EvalComparison((_compare_runs(before, after, rules),))
     where = results or config.paths.results
-    latest = [_stored(path)] if path is not None else list(latest_of_each(where, eval_type))
-    if not latest:
-        what = eval_type or "any evaluation"
-        raise InvalidInput(f"no results of {what} in {where}; run `skillyard eval` first")
+    latest = [_stored(path)] if path is not None else _latest(where, eval_type)
     folder = baselines or config.paths.baselines
     return EvalComparison(tuple(_compare_with_baseline(each, folder, rules) for each in latest))
+
+
+def _latest(where: str, eval_type: str | None = None) -> list[LatestResult]:
+    """Return the latest results of each type. Raises InvalidInput where there are none."""
+    latest = list(latest_of_each(where, eval_type))
+    if not latest:
+        of = f" of {eval_type}" if eval_type else ""
+        command = f"skillyard eval run {LAYERS[eval_type or next(iter(LAYERS))].command}"
+        raise InvalidInput(
+            f"no results{of} in {where}; type `{command}`, and before it"
+            " `skillyard eval init NAME` where a skill has no cases yet"
+        )
+    return latest
 
 
 def _stored(path: str) -> LatestResult:
@@ -304,15 +309,13 @@ def save_baselines(
     """
     config = eval_config(evals_dir)
     where, folder = results or config.paths.results, baselines or config.paths.baselines
-    latest = list(latest_of_each(where, eval_type))
+    latest = _latest(where, eval_type)
     for each in latest:
         meta = each.envelope["meta"]
         is_fake = "a stand-in server made the answers" if meta.get("backend") == "fake" else ""
         if why := part_of_run(meta) or _distrust(each.envelope) or is_fake:
             raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
         _measured(each.path, each.envelope, config.regression)
-    if not latest:
-        raise InvalidInput(f"no results of {eval_type or 'any type'} in {where}")
     paths = tuple(_baseline_path(folder, each.eval_type) for each in latest)
     for path, each in zip(paths, latest, strict=True):
         write_envelope(path, each.envelope, "baseline")
@@ -348,9 +351,7 @@ def read_report(
 
     config = eval_config(evals_dir)
     where = results or config.paths.results
-    latest = [*map(_stored, paths)] if paths else list(latest_of_each(where))
-    if not latest:
-        raise InvalidInput(f"no results in {where}; run `skillyard eval` first")
+    latest = [*map(_stored, paths)] if paths else _latest(where)
     if compared is None:
         folder = baselines or config.paths.baselines
         against = [_compare_with_baseline(each, folder, config.regression) for each in latest]

@@ -176,7 +176,7 @@ def _test_name(case: Json, place: int) -> str:
     if is_pair(case) and case.count("prompt_index") is not None:
         return pair_title(case)
     name, run = case.text("id") or f"case {place}", case.count("run_index")
-    return name if run is None or "user_prompt" not in case else f"{name} run {run + 1}"
+    return name if run is None or not case.text("user_prompt") else f"{name} run {run + 1}"
 
 
 def _test_result(case: Json) -> tuple[str, str, str]:

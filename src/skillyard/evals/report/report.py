@@ -39,14 +39,10 @@ PROOF = (
     "A score is a judge’s opinion: nothing has been run, and another judge may see it otherwise.",
     "“Not enough data” does not say that two arms are equal.",
     "Intervals hold for all skills together in 19 runs of 20.",
+    "Answers see one skill: whether it is chosen beside others, `eval run activation` shows.",
     "The unit is the request: more runs of one request do not count as more requests.",
 )
 """What results prove, and what they do not."""
-_STOP_REASONS = {
-    "budget": "the limit on cost or calls was reached",
-    "fail_fast": "the same failure came again and again",
-    "interrupted": "somebody interrupted it",
-}
 _CHANGES = {
     "regression": Badge("▼", "regression", "bad"),
     "improvement": Badge("▲", "improvement", "good"),
@@ -139,9 +135,7 @@ def _warnings(run: Results, view: LayerView) -> Iterator[tuple[str, str]]:
     """Yield what must be known before the figures of a run: a head and a sentence."""
     meta, trust = run.at("meta"), run.at("artifacts", "trust")
     if meta.flag("aborted"):
-        reason, detail = meta.text("stop_reason"), meta.text("stop_message")
-        why = _STOP_REASONS.get(reason, reason) or "no reason is recorded"
-        why += f" ({detail})" if detail else ""
+        why = meta.text("stop_message") or meta.text("stop_reason") or "no reason is recorded"
         counted = f"{whole(_counted(run.cases))} of {many(len(run.cases), 'case')}"
         yield "Stopped before its end", f"{why}. Counted: {counted}."
     if trust.flag("trusted") is False:
@@ -180,7 +174,7 @@ def _record(run: Results) -> ReportTable:
         text = meta.text(name) or ", ".join(meta.names(name)) or ("yes" if meta.flag(name) else "")
         if number is not None:
             text = money(number) if "cost" in name else f"{number:g}"
-        if text:
+        if text and not (run.is_fake and ("cost" in name or "price" in name)):
             rows.append((name.replace("_", " "), text))
     title, columns = "What it cost, and how it was run", ("What", "Value")
     return ReportTable(title, columns, tuple(rows), is_closed=True)

@@ -21,12 +21,6 @@ _NAME = 40
 # The two code points that clean() keeps and XML 1.0 forbids (section 2.2, "Characters").
 _NOT_XML = {0xFFFE: "\\u{fffe}", 0xFFFF: "\\u{ffff}"}
 _LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
-_BACKENDS = {
-    "live": "a live model",
-    "replay": "stored answers of an earlier run",
-    "fake": "a stand-in server, not a model",
-    "none": "skillyard’s own scorer",
-}
 _CONDITIONS = {
     "enhanced": "with the skill",
     "full": "full skill",
@@ -137,9 +131,6 @@ class Json:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.entries()
 
     def _get(self, path: tuple[str, ...], *types: type) -> Any:
         value: Any = self.value
@@ -275,14 +266,8 @@ class Results(Json):
 
     @property
     def name(self) -> str:
-        """The code and the title of the layer."""
-        return f"{self.layer.code} {self.layer.title}"
-
-    @property
-    def answered_by(self) -> str:
-        """Who answered, in words."""
-        name = self.text("meta", "backend")
-        return _BACKENDS.get(name, name or "not recorded")
+        """The code and the name of the layer."""
+        return f"{self.layer.code} {self.layer.command}"
 
 
 def entities_of(run: Json) -> dict[str, Json]:
@@ -324,7 +309,7 @@ def result_of(case: Json) -> str:
 
 def is_pair(case: Json) -> bool:
     """True for a case that compares two answers; else a router picked skills in it."""
-    return "comparison" in case
+    return bool(case.text("comparison"))
 
 
 def pair_title(case: Json) -> str:

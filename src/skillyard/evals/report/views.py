@@ -231,11 +231,12 @@ def activation_view(envelope: Mapping[str, object]) -> LayerView:
     """Return what is shown of an L3 envelope."""
     run = Json(envelope)
     overall, skills = run.at("summary", "_overall"), entities_of(run)
+    beside = visible_line(run.text("artifacts", "index", "beside"))
     columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not", "Next")
     rates = tuple((name, *_rates(each), _change_of_words(each)) for name, each in skills.items())
     return LayerView(
         ReportTable("How often each skill fires", columns, rates, scale=(0.0, 1.0)),
-        tuple(filter(None, (_fired_sentence(overall), _measures(overall)))),
+        tuple(filter(None, (_fired_sentence(overall), _measures(overall), beside))),
         (_confused(run.rows("artifacts", "confusion")),),
     )
 
