@@ -279,10 +279,10 @@ def _python() -> Iterator[str]:
     for name in skillyard._ROOMS:
         if name != "__version__":
             yield from _public(name, getattr(skillyard, name))
-    for title in skillyard._MODULES:
+    for title in sorted({*skillyard._MODULES} - {"evals"}):
         module = getattr(skillyard, title)
         yield from ("", f"## skillyard.{title}", "", _summary(module), "")
-        for name in sorted(getattr(module, "__all__", vars(module)), key=str.lower):
+        for name in sorted(vars(module), key=str.lower):
             if not name.startswith("_") and name not in skillyard.__all__:
                 yield from _public(name, getattr(module, name))
 
