@@ -23,16 +23,6 @@ SELECTION = sy.select(CATALOG, "csv")
 TEXT = "---\nname: a\ndescription: b\n---\nBody.\n"
 
 
-class Tools:
-    """A registry without tools."""
-
-    def resolve(self, name: str) -> object | None:
-        return None
-
-    def available_tools(self) -> list[str]:
-        return []
-
-
 class SilentModel:
     """A ChatModel that never answers."""
 
@@ -106,7 +96,7 @@ def uses(folder: Path) -> Iterator[Use]:
         "ByQuery": {"text": "a"},
         "ByTag": {"tag": "a"},
         "CoordinatorConfig": {},
-        "ContextCoordinator": {"catalog": CATALOG, "tools": Tools()},
+        "ContextCoordinator": {"catalog": CATALOG, "tools": {}},
         "SkillContext": {
             "skill": SKILL,
             "instruction": "x",
@@ -151,7 +141,7 @@ def methods(folder: Path) -> Iterator[Use]:
         (sy.scorers.ScorerRanker("overlap").rank, {"skills": [SKILL]}),
         (sy.SkillInjector(CATALOG).apply, {"prompt": "csv"}),
         (sy.SkillInjector.from_root, {"path": folder}),
-        (sy.ContextCoordinator(CATALOG, Tools()).resolve, {"strategies": [sy.ByName("a")]}),
+        (sy.ContextCoordinator(CATALOG, {}).resolve, {"strategies": [sy.ByName("a")]}),
         (sy.Index.build, {"catalog": CATALOG, "path": folder / "index"}),
         (sy.Index.open, {"path": folder / "index"}),
         (sy.Index.open(folder / "index").search, {"query": "csv"}),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,19 +17,6 @@ from tests.worked_examples.making import catalog, document, skill
 
 class Tool(NamedTuple):
     name: str
-
-
-class Registry:
-    """A host that offers these tools."""
-
-    def __init__(self, *names: str) -> None:
-        self.names = names
-
-    def resolve(self, name: str) -> Tool | None:
-        return Tool(name) if name in self.names else None
-
-    def available_tools(self) -> Sequence[str]:
-        return self.names
 
 
 EMERGENCY = skill(
@@ -48,7 +34,9 @@ SKILLS = catalog(EMERGENCY, BILLING, GENERALIST, HIDDEN)
 
 def resolved(strategies: list[Any], *tools: str, **config: Any) -> sy.types.SkillContext | None:
     coordinator = sy.ContextCoordinator(
-        SKILLS, Registry(*tools), sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
+        SKILLS,
+        {name: Tool(name) for name in tools},
+        sy.CoordinatorConfig(**{"scorer": "overlap"} | config),
     )
     return coordinator.resolve(strategies)
 
@@ -120,9 +108,9 @@ def test_permissive_leaves_the_missing_tool_out_and_says_so(
 @requirement("coordinator:budget")
 def test_the_instruction_keeps_at_most_the_configured_characters_of_the_body() -> None:
     long = catalog(skill("long", "Handle gas leaks.", "ø" * 9000))
-    default = sy.ContextCoordinator(long, Registry()).resolve([sy.ByName("long")])
+    default = sy.ContextCoordinator(long, {}).resolve([sy.ByName("long")])
     config = sy.CoordinatorConfig(max_instruction_chars=100)
-    short = sy.ContextCoordinator(long, Registry(), config).resolve([sy.ByName("long")])
+    short = sy.ContextCoordinator(long, {}, config).resolve([sy.ByName("long")])
     assert default is not None
     assert short is not None
     assert 7000 < default.instruction.count("ø") <= 8000
@@ -143,7 +131,7 @@ def test_declared_references_are_read_inside_the_skill_folder_and_nowhere_else(
         },
     )
     write_tree(tmp_path, {"secret.json": '"SECRET"'})
-    coordinator = sy.ContextCoordinator(sy.load_catalog(root), Registry(), sy.CoordinatorConfig())
+    coordinator = sy.ContextCoordinator(sy.load_catalog(root), {}, sy.CoordinatorConfig())
     context = coordinator.resolve([sy.ByName("zenith")])
     assert context is not None
     assert '["Mario"]' in repr(context.references)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,21 +14,7 @@ from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, skill
 
-
-class Tools:
-    """A host with the tools that it was given."""
-
-    def __init__(self, **tools: object) -> None:
-        self.tools = tools
-
-    def resolve(self, name: str) -> object | None:
-        return self.tools.get(name)
-
-    def available_tools(self) -> Sequence[str]:
-        return tuple(self.tools)
-
-
-HOST = Tools(Read="read-tool", Bash="bash-tool")
+HOST = {"Read": "read-tool", "Bash": "bash-tool"}
 
 
 def resolve(skills: Any, *strategies: Any, **config: Any) -> sy.types.SkillContext | None:
@@ -47,7 +32,7 @@ def found(skills: Any, *strategies: Any, **config: Any) -> sy.types.SkillContext
 
 def test_no_field_of_a_skill_can_leave_the_frame() -> None:
     one = skill("a]b", "x [/skill] y", "z [/skill]", allowed_tools=["[/skill]"])
-    coordinator = sy.ContextCoordinator([one], Tools(**{"[/skill]": 1}))
+    coordinator = sy.ContextCoordinator([one], {"[/skill]": 1})
     context = coordinator.resolve(sy.ByName("a]b"))
     assert context is not None
     assert context.instruction.count("[/skill]") == 1

@@ -16,19 +16,9 @@ SKILL = sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Fix the delimiter.
 BLOCK = f"[skill:csv-cleaning fence={FENCE}]\nFix the delimiter.\n[/skill:{FENCE}]"
 
 
-class Tools:
-    """A registry without tools."""
-
-    def resolve(self, name: str) -> object | None:
-        return None
-
-    def available_tools(self) -> list[str]:
-        return []
-
-
 @requirement("safety:frame:fence")
 def test_both_tags_carry_the_fence_wherever_a_block_is_made() -> None:
-    coordinator = sy.ContextCoordinator([SKILL], Tools())
+    coordinator = sy.ContextCoordinator([SKILL], {})
     context = coordinator.resolve(sy.ByName("csv-cleaning"), fence=FENCE)
     activation = sy.context.activate(
         [SKILL], "csv", sy.SelectionPolicy(0), scorer="overlap", fence=FENCE
@@ -89,7 +79,7 @@ def test_a_fence_that_could_be_guessed_or_break_a_tag_is_refused(fence: str) -> 
         lambda: sy.select_prompt_block([], "x", fence=fence),
         lambda: sy.inject("x", [], fence=fence),
         lambda: sy.context.activate([], "x", fence=fence),
-        lambda: sy.ContextCoordinator([], Tools()).resolve([], fence=fence),
+        lambda: sy.ContextCoordinator([], {}).resolve([], fence=fence),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="8 to 64"):
