@@ -11,7 +11,8 @@ __all__ = ["by_language"]
 
 FOLDER = Path(__file__).parent / "data" / "lexicon"
 PARTS = ("general", "technical", "everyday")
-SHIPPED = Path(__file__).parents[1] / "src" / "skillyard" / "analysis" / "data" / "lexicon.tsv"
+PACKAGE = Path(__file__).parents[1] / "src" / "skillyard"
+SHIPPED = PACKAGE / "engine" / "analysis" / "data" / "lexicon.tsv"
 
 
 def by_language() -> str:

@@ -38,10 +38,11 @@ class Encoder:
     weights = (0.40, 0.20, 0.20)
     """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
     words, and for other languages, which it hardly understands (spec/encoder.md)."""
+    is_english = True
 
     calibration = (
-        *(0.7629, 0.7793, 5.3329, -5.2117),
-        *(-2.4977, 4.1585, 1.0943),
+        *(0.3629, 0.7793, 5.3329, -5.2117),
+        *(-2.0977, 4.1585, 1.0943),
         *(0.1586, 0.0999, -0.9739, 1.8427, 0.0310, -0.0068, -3.7034),
         *(-0.0452, 2.3679, 0.7398, -1.3279, -0.4144, -0.0219, -0.1250),
         *(3.1104, 16.0270),

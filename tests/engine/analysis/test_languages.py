@@ -43,6 +43,19 @@ def test_words_of_other_languages_become_english_terms(text: str, terms: set[str
     assert terms <= set(translate(text))
 
 
+@for_each(
+    ("text", "english"),
+    [
+        ("Wie prüfe ich die Rechnung auf Railway?", "check invoice railway?"),
+        ("帮我把这个 PDF 表单翻译成英文", "帮我把这个 pdf form translate 成 english"),
+        ("цепочки для проверки", "цепочки check"),  # "очки для" is a form, but no word begins here
+        ("find the invoice", "find the invoice"),
+    ],
+)
+def test_a_request_is_put_into_english_word_by_word(text: str, english: str) -> None:
+    assert read_request(text).rough == english
+
+
 def test_a_word_that_small_letters_would_tear_votes_for_no_language() -> None:
     assert "İle".lower() == "i\u0307le"  # "le" is French
     assert language_of("İle İle İle İle") == "en"

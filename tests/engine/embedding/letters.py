@@ -24,6 +24,7 @@ class Letters:
 
     def __init__(self, name: str = "letters", alphabet: str = ALPHABET) -> None:
         self.id = name
+        self.is_english = False
         self.alphabet = alphabet
         self.asked: list[str] = []
         self.queries: list[str] = []

@@ -65,6 +65,15 @@ def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
     assert "meaning by" not in passed.reason
 
 
+@for_each(("is_english", "text"), [(True, "write report"), (False, "schreibe mir den Bericht")])
+def test_an_embedder_of_english_reads_a_request_in_english(is_english: bool, text: str) -> None:
+    embedder = Letters()
+    embedder.is_english = is_english
+    catalog = sy.Catalog.from_skills(SKILLS)
+    sy.rank(catalog, "schreibe mir den Bericht", scorer=Hybrid(embedder=embedder))
+    assert embedder.queries == [text]
+
+
 def test_the_explanation_adds_up() -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
     for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters())):

@@ -17,7 +17,7 @@ from skillyard.engine.analysis.language import FUNCTION_WORDS, cue_patterns
 _CLAUSE_END = re.compile(r"[.;:!?](?=\s|$)|[。；！？،؛\n()]|,(?!\d)|[，、]|\s[-–—]+\s")
 """What ends a clause. A point within a word (``parser.py``) does not."""
 _ENGLISH = "en"
-LATIN = frozenset(FUNCTION_WORDS)
+LATIN = frozenset(FUNCTION_WORDS) - {"ru", "ar"}
 """Languages in whose requests cues of English mean something else ("no Hono": in Hono)."""
 
 

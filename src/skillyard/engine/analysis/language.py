@@ -18,63 +18,17 @@ from typing import NamedTuple
 
 from skillyard.engine.analysis.analyzer import ENGLISH, STANDARD, fold, latin_share
 
-# Words that carry grammar and no topic, as they are written in requests, without accents folded.
-FUNCTION_WORDS: dict[str, frozenset[str]] = {
-    code: frozenset(words.split())
-    for code, words in {
-        "de": """ich du er sie es wir ihr mein meine meinen meiner dein unser unsere der die das den
-            dem des ein eine einen einem einer und oder aber nicht kein keine mit ohne für von vom
-            zu zum zur im in ins auf aus bei nach über unter durch wenn dass ob wie was wer wo warum
-            ist sind war wird werden kann können soll sollte muss möchte will habe hat haben bitte
-            mir mich dir uns sich auch nur noch schon sehr mehr alle als an am bis gibt""",
-        "fr": """je tu il elle on nous vous ils mon ma mes ton ta son sa ses notre nos votre vos le
-            la les l un une des du de d et ou mais ne pas plus avec sans pour par sur sous dans en
-            au aux chez que qu qui quoi quel quelle quelles est sont suis être ai as avons avez ont
-            faut peux peut veux voudrais comment pourquoi si ce cet cette ces c se s me m y à
-            tout tous toute toutes très aussi fait faire""",
-        "es": """yo tu él ella nosotros mi mis su sus nuestro nuestra el la los las lo un una unos
-            unas y o pero no con sin para por de del al en entre sobre desde hasta que qué quien
-            cómo como cuando cuándo dónde es son está están ser hay he ha han tengo tiene quiero
-            necesito puedo puede me te se nos le les esto este esta estos estas más muy también si
-            sí cada todo toda todos todas""",
-        "pt": """eu ele ela nós você vocês meu minha meus minhas seu sua seus suas nosso nossa o a
-            os as um uma uns umas e ou mas não com sem para por pelo pela de do da dos das no na nos
-            nas em ao aos entre sobre que quem como quando onde é são está estão ser há tenho tem
-            quero preciso posso pode me te se lhe isto isso este esta esse essa mais muito também
-            cada todo toda todos todas""",
-        "it": """io tu lui lei noi voi mio mia miei mie tuo suo sua nostro nostra il lo la i gli le
-            l un uno una e ed o ma non con senza per di del dello della dei degli delle da dal dalla
-            in nel nella nei su sul sulla tra fra che chi cosa come quando dove è sono sei siamo ho
-            ha hanno devo vorrei voglio posso può mi ti si ci vi questo questa questi queste più
-            molto anche ogni tutto tutti""",
-        "nl": """ik jij je hij zij ze wij we jullie mijn jouw zijn haar ons onze de het een en of
-            maar niet geen met zonder voor van naar op in uit bij over onder door als dat die dit
-            deze wat wie waar hoe waarom is ben was wordt worden kan kunnen moet wil heb heeft
-            hebben graag mij me jou zich ook nog al heel meer alle aan om te er""",
-        "pl": """ja ty on ona my wy mój moja moje moich mojej swój nasz nasza i oraz lub ale nie z
-            ze bez dla do od na w we po pod nad przez przy o u że który która które co kto jak kiedy
-            gdzie dlaczego jest są był być mam ma mają chcę chciałbym muszę mogę może mi mnie się
-            ten ta to te tych tego tym czy też tylko już bardzo każdy wszystkie""",
-        "cs": """já ty on ona my vy můj moje naše náš a nebo ale ne s se bez pro do od na v ve po
-            pod nad přes při o u že který která které co kdo jak kdy kde proč je jsou byl být mám má
-            mají chci potřebuji musím mohu může mi mě si ten ta to ty těch toho tím zda také jen už
-            velmi každý všechny z ze""",
-        "sv": """jag du han hon vi ni min mitt mina din vår våra den det de en ett och eller men
-            inte med utan för från av till på i ur vid över under genom om att som vad vem var hur
-            när varför är var blir kan ska skulle måste vill har hade mig dig sig oss också bara
-            redan mycket mer alla den här""",
-        "tr": """ben sen o biz siz benim senin bizim bir ve veya ama değil ile için gibi kadar
-            göre bu şu ne kim nasıl neden nerede mi mı mu mü var yok istiyorum lazım gerek olan
-            olarak daha çok her tüm bütün beni bana bize de da ki şey""",
-        "id": """saya aku kamu anda dia kami kita mereka dan atau tapi tetapi tidak bukan dengan
-            tanpa untuk dari ke di pada dalam oleh yang apa siapa bagaimana kapan mana mengapa
-            adalah ini itu bisa dapat harus mau ingin perlu ada akan sudah belum juga lebih sangat
-            semua setiap agar supaya saat jika""",
-        "vi": """tôi bạn anh chị nó chúng ta mình và hoặc nhưng không với cho của từ đến ở trong
-            trên dưới bởi là gì ai như thế nào khi đâu sao có được phải muốn cần đã đang sẽ cũng
-            rất hơn mọi các những này đó để nếu thì một cái""",
-    }.items()
-}
+_DATA = os.path.join(os.path.dirname(__file__), "data")
+
+
+def _function_words() -> dict[str, frozenset[str]]:
+    with open(os.path.join(_DATA, "function_words.tsv"), encoding="utf-8") as file:
+        lines = (line.rstrip("\n").split("\t") for line in file)
+        return {code: frozenset(words.split()) for code, words in lines}
+
+
+FUNCTION_WORDS = _function_words()
+"""By language: words that carry grammar and no topic, as requests write them, with accents."""
 
 MIN_FUNCTION_WORDS = 2
 """Function words of a language that a text must contain; one may be a coincidence."""
@@ -83,6 +37,9 @@ MOSTLY_LATIN = 0.85
 """From this share of Latin letters the script does not decide the language."""
 
 _WORD = r"[^\W\d_]+"
+_MARK = 0xF0000
+"""The first of the characters for private use that stand for concepts."""
+_WORD_OR_MARK = re.compile(rf"[{chr(_MARK)}-\U000ffffd]|{_WORD}")
 
 _SCRIPTS = (
     ("ja", "[\u3040-\u30ff\uff66-\uff9f]"),
@@ -99,9 +56,7 @@ _SCRIPTS = (
 def cue_patterns(table: str, *languages: str) -> dict[str, list[str]]:
     """Return the patterns of a table of cues for some languages, by kind."""
     rows: dict[str, list[str]] = {}
-    with open(
-        os.path.join(os.path.dirname(__file__), "data", f"{table}.tsv"), encoding="utf-8"
-    ) as file:
+    with open(os.path.join(_DATA, f"{table}.tsv"), encoding="utf-8") as file:
         for row in file:
             if not row.startswith("#"):
                 code, kind, pattern = row.rstrip("\n").split("\t")
@@ -152,6 +107,8 @@ class QueryLanguage(NamedTuple):
     """Terms that are function words of the language."""
     latin: float
     """Share of Latin letters, 0..1."""
+    rough: str
+    """The text, put into English word by word."""
 
 
 class _Forms(NamedTuple):
@@ -169,8 +126,7 @@ class _Forms(NamedTuple):
 @cache
 def _concepts_by_language() -> dict[str, list[str]]:
     """Return the forms of each concept by language, separated by commas; empty without any."""
-    path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
-    with open(path, encoding="utf-8") as file:
+    with open(os.path.join(_DATA, "lexicon.tsv"), encoding="utf-8") as file:
         lines = (line.rstrip("\n").split("\t") for line in file)
         return {code: concepts for code, *concepts in lines}
 
@@ -204,31 +160,46 @@ def _fold(text: str) -> str:
 
 @cache
 def _terms(number: int) -> tuple[str, ...]:
-    english = _concepts_by_language()["en"][number].replace("/", " ")
-    return tuple(dict.fromkeys(STANDARD.terms(english)))
+    return tuple(dict.fromkeys(STANDARD.terms(_english(number).replace("/", " "))))
 
 
-def _concepts(text: str, code: str) -> list[int]:
-    """Return the numbers of the concepts in ``text``, for one language, ascending."""
-    forms = _forms(code)
+def _translated(text: str, codes: tuple[str, ...], silent: frozenset[str]) -> tuple[str, set[int]]:
+    """Return a rough English of ``text``, word by word, and the numbers of its concepts.
+
+    Unknown words stay; they may be names.
+    """
     folded = _fold(text)
+    for code in codes:
+        spaced, chars = _forms(code).spaced, set(folded)
+        near = [item for c in chars for item in spaced.get(c, ()) if item[1][-1] in chars]
+        start = "" if code in INSIDE_WORDS or code in CLITICS else r"\b"
+        for _, form, number in sorted(near):
+            if form in folded:  # a matched form consumes its characters
+                folded = re.sub(start + re.escape(form), f" {chr(_MARK + number)} ", folded)
     numbers: set[int] = set()
-    chars = set(folded)
-    near = [item for c in chars for item in forms.spaced.get(c, ()) if item[1][-1] in chars]
-    for _, form, number in sorted(near):
-        if form in folded:
-            numbers.add(number)
-            folded = folded.replace(form, "\n")  # a matched form consumes its characters
-    if not forms.whole and not forms.starts:
-        return sorted(numbers)
-    has_clitics = code in CLITICS
-    for word in re.findall(_WORD, folded):
-        for bare in _bare(word, code) if has_clitics else (word,):
-            hits = forms.whole.get(bare) or _start(bare, forms)
-            if hits:
-                numbers.update(hits)
-                break
-    return sorted(numbers)
+
+    def english(match: re.Match[str]) -> str:
+        word = match.group()
+        if word in silent:
+            return ""
+        own = [ord(word) - _MARK] if word >= chr(_MARK) else _concepts(word, codes)
+        numbers.update(own)
+        return " ".join([_english(number).partition("/")[0] for number in own]) or word
+
+    return " ".join(_WORD_OR_MARK.sub(english, folded).split()), numbers
+
+
+def _concepts(word: str, codes: tuple[str, ...]) -> list[int]:
+    for code in codes:
+        forms = _forms(code)
+        for bare in _bare(word, code) if code in CLITICS else (word,):
+            if hits := forms.whole.get(bare) or _start(bare, forms):
+                return hits
+    return []
+
+
+def _english(number: int) -> str:
+    return _concepts_by_language()["en"][number]
 
 
 def _bare(word: str, code: str) -> list[str]:
@@ -253,17 +224,19 @@ def read_request(text: str, language: str = "") -> QueryLanguage:
     latin = latin_share(text)
     code = language or language_of(text, latin)
     if code == "en":
-        return QueryLanguage(code, (), frozenset(), latin)
-    numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
-    english = dict.fromkeys(term for number in numbers for term in _terms(number))
-    return QueryLanguage(code, tuple(english), _silent(code), latin)
+        return QueryLanguage(code, (), frozenset(), latin, text)
+    words, terms = _silent(code)
+    rough, numbers = _translated(text, NEIGHBOURS.get(code, (code,)), words)
+    english = dict.fromkeys(term for number in sorted(numbers) for term in _terms(number))
+    return QueryLanguage(code, tuple(english), terms, latin, rough)
 
 
 @cache
-def _silent(code: str) -> frozenset[str]:
-    """Return the terms of a language's function words."""
+def _silent(code: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return a language's function words, folded, and their terms."""
     words = FUNCTION_WORDS.get(code, ())
-    return frozenset(term for word in words for term in STANDARD.of_surface(word))
+    terms = (term for word in words for term in STANDARD.of_surface(word))
+    return frozenset(map(_fold, words)), frozenset(terms)
 
 
 def translate(text: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ _WORD = re.compile(r"(?<!\S)[^\W\d_]+[,.:;!?]*(?!\S)")
 _SIGNALS = re.compile(
     r"\b\w*[a-z](?:Error|Exception|Warning)\b|\b[A-Z]{2,}\d{3,}\b|\bE[A-Z]{5,}\b"
     r"|(?<![.\w])(?:[A-Z][a-z]+){3,}\b(?![.(])"  # a state such as CrashLoopBackOff
-    r"|^\$ .+|^diff\b|^Traceback\b",
+    r"|^\$ .+|^diff\b|^Traceback\b|^(?:fatal|[Ee]rror|panic|npm ERR!): ?.{1,80}",
     re.MULTILINE,
 )
 _SUFFIX = re.compile(r"[\w)]\.([a-z]{1,8})\b(?=[\"'():,\s]|$)", re.MULTILINE)
@@ -58,6 +58,7 @@ _LANGUAGES = {
     "rs": "rust",
     "sql": "sql",
     "swift": "swift",
+    "text": "",
     "tf": "terraform",
     "tfstate": "terraform",
     "ts": "typescript",
@@ -81,9 +82,9 @@ def set_aside(text: str) -> RequestParts:
     if len(aside) < MIN_LINES or not any(map(str.strip, question)):
         return RequestParts(text, "", 0)
     rest = "\n".join(aside)
-    kinds += _SUFFIX.findall(rest)
-    languages = [_LANGUAGES.get(kind.lower(), "") for kind in dict.fromkeys(kinds)]
-    signals = " ".join([*_SIGNALS.findall(rest), *filter(None, languages)])
+    names = [_LANGUAGES.get(kind.lower(), kind) for kind in kinds]
+    names += [_LANGUAGES.get(suffix, "") for suffix in _SUFFIX.findall(rest)]
+    signals = " ".join([*_SIGNALS.findall(rest), *filter(None, dict.fromkeys(names))])
     return RequestParts("\n".join(question), signals, len(aside))
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 WALK = "walk"
 """The side file with the record of the walk."""
-WEIGHTING_VERSION = 8
+WEIGHTING_VERSION = 9
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
 VERSION = "15"
 """Version of the formats of records, state, summary and walk record, and of what is read of a

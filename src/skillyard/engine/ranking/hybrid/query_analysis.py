@@ -158,6 +158,9 @@ class AnalysedQuery(NamedTuple):
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
     mentions: Mentions = Mentions()
+    english: str = ""
+    """:attr:`wanted`, put into English word by word where it is in another language; then what
+    tells the kind of a log."""
     lines_aside: int = 0
     """Lines of logs and code that are not read as words."""
     is_ambiguous: bool = False
@@ -247,6 +250,7 @@ def analyse_query(
         _name_terms(whole) - frozenset(STANDARD.terms(text)) if without else frozenset(),
         reading.language == ENGLISH,
         mentions,
+        f"{reading.rough} {signals}" if signals else reading.rough,
         lines_aside,
         is_ambiguous,
     )

@@ -102,7 +102,10 @@ def retrieve(
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
-    embedded_query = dense.direction(analysed.wanted) if dense is not None else b""
+    embedded_query = b""
+    if dense is not None:
+        is_english = getattr(dense.embedder, "is_english", False)
+        embedded_query = dense.direction(analysed.english if is_english else analysed.wanted)
     embedded = [] if dense is None else dense.nearest(embedded_query, fusion.depth, allowed)
     near = dict(nearest)
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
