@@ -31,7 +31,7 @@ _NAMES = {
     "install.search": "SearchService",
     "engine.selection": "Selection SelectionPolicy select",
     "engine.context.catalogue": "summary",
-    "hosts.adapters.injector": "InjectorConfig SkillInjector",
+    "hosts.injector": "InjectorConfig SkillInjector",
     "engine.context.injection": "inject select_prompt_block",
     "engine.context.activation": "prompt_block",
     "engine.context.coordinator": (
@@ -92,7 +92,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         select as select,
     )
     from skillyard.engine.context.catalogue import summary as summary
-    from skillyard.hosts.adapters.injector import (
+    from skillyard.hosts.injector import (
         InjectorConfig as InjectorConfig,
         SkillInjector as SkillInjector,
     )

@@ -321,9 +321,8 @@ class MissingRequirements:
 
     @cached_property
     def _checker(self) -> RequirementChecker:
-        from skillyard.engine.catalog.requirements import (
-            RequirementChecker,  # deferred: rarely needed
-        )
+        # deferred: rarely needed
+        from skillyard.engine.catalog.requirements import RequirementChecker
 
         return RequirementChecker(self._catalog.named, self._tools)
 
@@ -352,13 +351,9 @@ def _rejections(
     scored: Scored,
 ) -> tuple[Match, ...]:
     chosen = {id(match.skill) for match in selected}
+    beyond_top = f"beyond the first {top_k}"
     beyond = [
-        _match(
-            (m.skill, m.score),
-            scorer,
-            scored,
-            m.rejected_because or f"beyond the first {top_k}",
-        )
+        _match((m.skill, m.score), scorer, scored, m.rejected_because or beyond_top)
         for m in passed
         if id(m.skill) not in chosen
     ][:MAX_REJECTED]
@@ -367,12 +362,9 @@ def _rejections(
         first = bisect_right(pairs.negated, -least)
         pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
-    because = f"below the floor of {least:.3g}"
+    below_floor = f"below the floor of {least:.3g}"
     best = below[:room] if scored.is_preordered else in_order(below, scored, room)
-    return (
-        *beyond,
-        *(_match(pair, scorer, scored, because) for pair in best),
-    )
+    return (*beyond, *(_match(pair, scorer, scored, below_floor) for pair in best))
 
 
 def _maybe(

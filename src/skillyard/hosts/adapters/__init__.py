@@ -11,19 +11,6 @@ import raises an ImportError that names the extra. All adapters behave alike:
 * The event loop is never blocked. Errors of skillyard do not end a run, unless ``strict`` is set.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer, SkillOptions
+from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer, SkillOptions
 
 __all__ = ["AgentSkills", "Offer", "SkillOptions"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'skillyard.hosts.adapters' has no attribute {name!r}")
-    from skillyard.hosts.adapters import agent_skills
-
-    return getattr(agent_skills, name)

@@ -42,10 +42,10 @@ from skillyard.hosts.adapters.blocks import (
     skill_block,
     without_roots,
 )
-from skillyard.hosts.adapters.injector import SkillInjector
 from skillyard.hosts.decisions import is_enabled
 from skillyard.hosts.decisions.recorder import record
 from skillyard.hosts.follow_up import Memory, follow_up
+from skillyard.hosts.injector import SkillInjector
 from skillyard.hosts.operations.prompts import summary_of
 from skillyard.hosts.operations.skill_selection import rank_skills
 from skillyard.install.policy.library import load_catalog

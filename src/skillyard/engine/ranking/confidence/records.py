@@ -13,18 +13,22 @@ from skillyard.base.errors import InvalidInput
 from skillyard.engine.skill import Skill
 
 
+def camel(name: str) -> str:
+    """Return the documented spelling of a name."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
 def _documented(record: Any) -> dict[str, object]:
     """Return the documented JSON shape of a record; what is None has no key."""
     shape: dict[str, object] = {}
     for name, value in record._asdict().items():
         if value is not None:
-            first, *rest = name.split("_")
-            key = first + "".join(part.capitalize() for part in rest)
             if isinstance(value, tuple):
                 value = (
                     value.to_dict() if hasattr(value, "to_dict") else list(map(_documented, value))
                 )
-            shape[key] = value
+            shape[camel(name)] = value
     return shape
 
 

@@ -15,7 +15,7 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence.records import Candidates, Evaluation, as_skills
+from skillyard.engine.ranking.confidence.records import Candidates, Evaluation, as_skills, camel
 from skillyard.engine.ranking.confidence.scorer import (
     CONFIDENCE,
     BoundConfidence,
@@ -225,7 +225,7 @@ def _fields(what: str, values: Mapping[str, Any] | None, known: Sequence[str]) -
         return {}
     if not isinstance(values, Mapping):
         raise InvalidInput(f"{what} must be a mapping, not {type(values).__name__}")
-    spelling = {name: name for name in known} | {_camel(name): name for name in known}
+    spelling = {name: name for name in known} | {camel(name): name for name in known}
     fields: dict[str, Any] = {}
     for key, value in values.items():
         name = spelling.get(key)
@@ -236,11 +236,6 @@ def _fields(what: str, values: Mapping[str, Any] | None, known: Sequence[str]) -
         if value is not None:
             fields[name] = value
     return fields
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 NO_MATCH = "No skills matched the current context."
