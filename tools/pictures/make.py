@@ -2,7 +2,9 @@
 
     python tools/pictures/make.py
 
-``docs/pictures/terminal.svg`` shows the output of the command line, drawn by rich.
+``docs/pictures/terminal.svg`` shows the output of the command line, drawn by rich, and
+``listing.svg`` what Claude Code shows its model of 58 skills of the public corpus
+(``SKILLYARD_SHARED``; without it that picture stays as it is).
 ``docs/pictures/page.png`` is a screenshot of the web page in Chromium, ``report.png`` one of the
 report of ``make demo-evals``. They are committed.
 """
@@ -10,6 +12,7 @@ report of ``make demo-evals``. They are committed.
 from __future__ import annotations
 
 import fcntl
+import gzip
 import io
 import json
 import os
@@ -20,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
@@ -30,11 +33,16 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
+CORPUS = "corpus/skills.jsonl.gz"
 COLUMNS = 100
 COMMANDS = (
     ("select", "our docker image is 1.8 GB and runs as root", "--limit", "2"),
     ("select", "who won the world cup in 1994", "--limit", "2"),
 )
+OWNERS = ("anthropics", "openai", "obra", "langchain-ai", "prefecthq")
+"""Whose skills of the corpus the listing shows: what one person may have installed."""
+LISTED = 20
+"""Lines of the listing that the picture shows."""
 REQUEST = "our docker image is 1.8 GB and runs as root"
 # rich's own template loads a font from another host; this one uses the reader's.
 SVG = """\
@@ -73,6 +81,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         environment = isolated_environment(folder)
         draw_terminal(PICTURES / "terminal.svg", environment)
+        corpus = Path(os.environ.get("SKILLYARD_SHARED", ROOT.parent / "shared"), CORPUS)
+        if corpus.is_file():
+            draw_listing(PICTURES / "listing.svg", corpus, environment)
         with _service(environment) as address:
             query = urlencode({"q": REQUEST})
             _screenshot(browser, f"{address}/?{query}", PICTURES / "page.png", folder)
@@ -97,6 +108,36 @@ def isolated_environment(folder: str) -> dict[str, str]:
 
 def draw_terminal(path: Path, environment: dict[str, str]) -> None:
     """Write what the commands print on a terminal as an SVG."""
+    folder = ROOT / "examples" / "skills"
+    _draw(path, [(words, _terminal_output(words, folder, environment)) for words in COMMANDS])
+
+
+def draw_listing(path: Path, corpus: Path, environment: dict[str, str]) -> None:
+    """Write the start of the listing report of a user with skills of several owners as an SVG."""
+    project = Path(environment["HOME"], "project")
+    project.mkdir()
+    library = Path(environment["HOME"], ".claude", "skills")
+    library.mkdir(parents=True)
+    with gzip.open(corpus, "rt", encoding="utf-8") as lines:
+        skills = [json.loads(line) for line in lines]
+    of_owners = {
+        skill["id"].partition("/")[2]: skill
+        for skill in skills
+        if skill["id"].partition("/")[0] in OWNERS and "~" not in skill["id"]
+    }
+    for name, skill in [*of_owners.items()][:58]:
+        (library / name).mkdir()
+        head = json.dumps({"name": name, "description": skill["description"]})
+        text = f"---\n{head}\n---\n\n{skill['text']}"
+        (library / name / "SKILL.md").write_text(text, encoding="utf-8")
+    words = ("summary", "--host", "claude-code", "--quiet")
+    shown = _terminal_output(words, project, environment).split("\n")
+    more = f"… and {len(shown) - LISTED} lines more"
+    _draw(path, [(words[:-1], "\n".join([*shown[:LISTED], more]))])
+
+
+def _draw(path: Path, runs: Sequence[tuple[tuple[str, ...], str]]) -> None:
+    """Write the commands and what they print as an SVG."""
     console = Console(
         record=True,
         width=COLUMNS,
@@ -104,24 +145,23 @@ def draw_terminal(path: Path, environment: dict[str, str]) -> None:
         force_terminal=True,
         color_system="truecolor",
     )
-    for number, words in enumerate(COMMANDS):
+    for number, (words, output) in enumerate(runs):
         if number:
             console.print()
         shown = " ".join(f'"{word}"' if " " in word else word for word in words)
         console.print(Text(f"$ skillyard {shown}", style="bold"))
-        console.print(Text.from_ansi(_terminal_output(words, environment)))
+        console.print(Text.from_ansi(output))
     path.write_text(
         console.export_svg(title="skillyard", code_format=SVG, unique_id="skillyard"),
         encoding="utf-8",
     )
 
 
-def _terminal_output(words: tuple[str, ...], environment: dict[str, str]) -> str:
+def _terminal_output(words: tuple[str, ...], folder: Path, environment: dict[str, str]) -> str:
     """Return what a command prints on a terminal, with its colours."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     command = [sys.executable, "-m", "skillyard", *words]
-    folder = ROOT / "examples" / "skills"
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave
     ):
