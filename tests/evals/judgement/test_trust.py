@@ -119,6 +119,8 @@ def test_a_judge_to_whom_the_longer_answer_always_wins_fails() -> None:
     assert trust_of(cases(10, exception=False))["length"]["failed"] is True
     assert trust_of(cases(10, exception=True))["length"]["failed"] is False
     assert trust_of(cases(9, exception=False))["length"]["failed"] is None, "too few"
+    lost = [each | {"lost": ["full"]} for each in cases(10, exception=False)]
+    assert trust_of(lost)["length"]["of"] == 0, "no judge saw them"
 
 
 def test_nothing_judged_says_nothing() -> None:

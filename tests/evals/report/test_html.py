@@ -190,6 +190,9 @@ def test_what_must_be_known_first_stands_above_the_verdicts() -> None:
     failed = making.activation()
     failed["cases"][0]["errors"] = [{"kind": "timeout", "message": "late"}]
     assert "2 of 9 cases (22 %) ended in an error" in flat(page_of([failed]).text())
+    for case in (lost := making.effectiveness())["cases"][:4]:
+        case |= {"skipped": "truncated", "lost": ["enhanced"]}
+    assert "5 of 15 cases (33 %)" in flat(page_of([lost]).text())
 
 
 def test_every_case_is_there_with_both_texts_and_every_score() -> None:

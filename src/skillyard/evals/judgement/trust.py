@@ -141,7 +141,7 @@ def _length_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     wins: dict[bool, list[bool]] = {True: [], False: []}
     for pair in pairs:
         first, second = pair.lengths
-        if pair.winner != TIE and first != second:
+        if pair.winner != TIE and first != second and not pair.case.get("lost"):
             wins[first > second].append((pair.winner == pair.first) == (first > second))
     both = [*wins[True], *wins[False]]
     possible = all(len(each) >= _FEWEST_EACH_WAY for each in wins.values())

@@ -142,7 +142,7 @@ def _warnings(run: Results, view: LayerView) -> Iterator[tuple[str, str]]:
         yield "The judge failed a check, so there is no verdict", trust.text("sentence")
     cut = sum(case.text("skipped") == TRUNCATED_PAIR for case in run.cases)
     failed = cut + sum(bool(errors_of(case)) for case in run.cases)
-    attempted = cut + sum(outcome(case)[0] != "skipped" for case in run.cases)
+    attempted = sum(case.text("skipped") in ("", TRUNCATED_PAIR) for case in run.cases)
     if meta.flag("degraded") or failed > DEGRADED * attempted:
         share = f" ({percent(failed / attempted)})" if attempted else ""
         of = f"{whole(failed)} of {many(attempted, 'case')}{share}"
