@@ -96,7 +96,7 @@ or measured. 130: interrupted.
 The negative answers stand with their commands. A reader that goes away (`| head`) is a clean end.
 """
 _SHARED = """
-## Options of every command
+## Options of most commands
 
 They may stand before or after the command.
 """

@@ -98,7 +98,7 @@ class CommandParser(argparse.ArgumentParser):
     def add_shared_options(self) -> None:
         """Add what every page has last: the options that every command has, but the unused ones."""
         self.arguments = tuple(action for action in self._actions if action.dest != "help")
-        group = self.add_argument_group("options of every command")
+        group = self.add_argument_group("options that most commands have")
         self.set_defaults(root=[], scope=[], json=False)
         for flag, option in SHARED_OPTIONS.items():
             if flag not in self.unused:

@@ -48,7 +48,7 @@ from skillyard.hosts.hook.hosts import HOSTS, Host
 from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
-from skillyard.hosts.operations.library_index import index_status, status_of
+from skillyard.hosts.operations.library_index import STATES, index_status, status_of
 from skillyard.hosts.operations.project_trust import review_project
 from skillyard.install.policy.library import find_policy
 from skillyard.install.sources.settings import OFFLINE, load_settings
@@ -205,15 +205,6 @@ def _folder(path: str, agent: str, empty: str, request: _Request) -> Finding:
     return _finding(id, status, message, remedy, command, path=path, details=details)
 
 
-_INDEX_STATES = {
-    "current": (OK, "is current"),
-    "stale": (INFO, "is stale: files changed since it was built; the next question updates it"),
-    "missing": (INFO, "does not exist yet; the first question builds it"),
-    "foreign": (INFO, "was built by another version; the next question builds it again"),
-    "damaged": (WARNING, "is damaged; the next question builds it again"),
-}
-
-
 def _index(request: _Request) -> Iterator[Finding]:
     """Check the index that commands answer from."""
     try:
@@ -235,8 +226,8 @@ def _index(request: _Request) -> Iterator[Finding]:
 
 def _index_finding(id: str, what: str, index: IndexStatus, command: str) -> Finding:
     """Return the finding on an index; ``command`` builds it."""
-    status, text = _INDEX_STATES[index.state]
-    message = f"{what} {text}"
+    status = {"current": OK, "damaged": WARNING}.get(index.state, INFO)
+    message = f"{what} {STATES[index.state]}"
     if index.state in ("current", "stale"):
         message += f" ({plural(index.skills, 'skill')})"
     if index.problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import stat
 import subprocess
 import sys
 from hashlib import sha256
@@ -36,6 +37,7 @@ def test_installing_covers_every_host_that_is_there_and_makes_the_index(
         ("codex", "installed"),
     ]
     assert "hook codex" in command_in(home / ".codex" / "hooks.json")
+    assert stat.S_IMODE((home / ".codex" / "hooks.json").stat().st_mode) == 0o600
     assert hook(payload("/")).skill == "bisect"
     assert "unchanged" in run("hook", "install").out
     gone = run("hook", "uninstall", "--json").json

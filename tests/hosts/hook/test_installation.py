@@ -138,22 +138,6 @@ def test_our_handler_inside_somebody_elses_group_goes_alone(folder: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex"])
-def test_the_file_of_each_host_is_made_and_taken_away_again(host: str, home: Path) -> None:
-    path = home / (".claude/settings.json" if host == "claude-code" else ".codex/hooks.json")
-    done = install(host)
-    assert (done.state, done.file) == ("installed", str(path))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    (group,) = json.loads(path.read_text(encoding="utf-8"))["hooks"][EVENT]
-    (handler,) = group["hooks"]
-    assert set(handler) == {"type", "command", "timeout"}
-    assert f"hook {host} || exit 0 #" in handler["command"]
-    assert install(host).state == "unchanged"
-    assert uninstall(host).state == "removed"
-    assert not path.exists()
-    assert uninstall(host).state == "absent"
-
-
 REFUSED = {
     "no JSON": b"{",
     "comments": b'{// x\n"a": 1}',

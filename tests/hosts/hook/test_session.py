@@ -111,12 +111,3 @@ def test_memories_are_few_private_and_never_in_the_way(tmp_path: Path) -> None:
         file.write_text('["csv", 5]', encoding="utf-8")
     assert recall(f"session {MAX_SESSIONS}") == Memory()
     assert recall("") == Memory()
-
-
-def test_a_folder_that_cannot_be_written_costs_the_reminder_only(
-    users_skill: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "sessions").write_text("", encoding="utf-8")
-    assert "Do it." in said(PROMPT)
-    assert "Do it." in said(PROMPT)

@@ -28,13 +28,13 @@ class SetupDone:
     """The agents of this machine, and what was changed for them."""
 
     schema: Schema[Literal["skillyard.setup/1"]] = "skillyard.setup/1"
-    skills: Annotated[int, "The skills that a session of this folder has."] = 0
-    listings: Annotated[tuple[str, ...], "What each agent's own listing shows of them."] = ()
+    skills: Annotated[int, "The skills that a session of this folder has."]
+    listings: Annotated[tuple[str, ...], "What each agent's own listing shows of them."]
     steps: Annotated[tuple[SetupStep, ...], "By agent."]
-    request: Annotated[str, "The test request; empty without one."] = ""
-    chosen: Annotated[str, "The skill that it chose; empty for none."] = ""
-    answer: Annotated[str, "What the prompt hook answers to it; empty for nothing."] = ""
-    milliseconds: Annotated[int, "How long that took."] = 0
+    request: Annotated[str, "The test request; empty without one."]
+    chosen: Annotated[str, "The skill that it chose; empty for none."]
+    answer: Annotated[str, "What the prompt hook answers to it."] = ""
+    milliseconds: Annotated[int, "How long the hook took."] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

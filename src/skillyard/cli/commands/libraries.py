@@ -41,15 +41,6 @@ def _built(result: IndexBuilt) -> Iterator[Block]:
     yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}")
 
 
-_NEXT = {
-    "current": "it says what the files say",
-    "stale": "files have changed; the next question brings it up to date",
-    "missing": "the next question makes it; or: skillyard index build",
-    "damaged": "the next question makes it anew; or: skillyard index build",
-    "foreign": "another version made it; the next question makes it anew",
-}
-
-
 @view_of(
     "skillyard.hosts.operations.library_index:index_status",
     "index status",
@@ -63,8 +54,10 @@ def _state(result: IndexStatus) -> Iterator[Block]:
 
         skillyard index status
     """
+    from skillyard.hosts.operations.library_index import STATES
+
     style = "high" if result.state == "current" else "medium"
-    yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
+    yield line(Span(result.state, style), f"  the index {STATES[result.state]}")
     yield line("folder  ", Span(result.folder, "name"), indent=1)
     if result.problem:
         yield line("problem  ", result.problem, indent=1)

@@ -28,8 +28,6 @@ _QUESTIONS = {
     "log": "Log each choice on this machine, for `skillyard usage` ({note})",
 }
 _STYLES = {"done": "high", "present": "high", "undone": "high", "planned": "medium"}
-_LISTED = ("claude-code", "codex", "copilot-cli")
-"""The agents whose own listing is known, by the names of ``summary --host``."""
 _CHOICE = re.compile("^skill: (.+)$|the skill `(.+?)`", re.MULTILINE)
 """The skill that an answer of the hook names."""
 _ANSWER_CHARS = 200
@@ -62,7 +60,8 @@ def setup(args: Namespace, console: Console) -> int:
 
     if args.undo:
         steps = tuple(undo())
-        console.show(SetupDone(steps=steps), _changes)
+        result = SetupDone(skills=0, listings=(), steps=steps, request="", chosen="")
+        console.show(result, _changes)
         if not steps:
             console.remark("there is nothing to undo: setup has changed no file")
         return 0 if steps else NEGATIVE
@@ -99,12 +98,9 @@ def _listings(catalog: Catalog) -> Iterator[str]:
     from skillyard.hosts.operations.prompts import host_summary_of
     from skillyard.hosts.operations.setup import agents_here
 
-    names = {"github-copilot": "copilot-cli"}
-    for agent in agents_here():
-        name = names.get(agent.name, agent.name)
-        if name in _LISTED:
-            summary = host_summary_of(catalog, name)
-            yield f"{host_head(summary)}; {estimate_tokens(summary.text):,} tokens in each session"
+    for name in filter(None, (agent.listing for agent in agents_here())):
+        summary = host_summary_of(catalog, name)
+        yield f"{host_head(summary)}; {estimate_tokens(summary.text):,} tokens in each session"
 
 
 def _decided(step: SetupStep, console: Console, *, changes: bool, asks: bool) -> SetupStep:
@@ -138,7 +134,7 @@ def _changes(result: SetupDone) -> Iterator[Block]:
         if step.note:
             yield line(step.note, indent=1)
     if result.request:
-        nothing = "" if result.answer else " nothing: none fits, or its time limit was too short"
+        nothing = ":" if result.answer else " nothing: none fits, or its time limit was too short"
         yield line(f"A test request: “{result.request}”")
         yield line(f"After {result.milliseconds:,} ms the hook answers{nothing}")
         for each in result.answer.splitlines():

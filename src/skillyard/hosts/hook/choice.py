@@ -23,7 +23,7 @@ from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, 
 from skillyard.hosts.hook.answer import KnownSkill, SkillOffer
 from skillyard.hosts.hook.hosts import host_of
 from skillyard.hosts.hook.journal import log_event, print_message, report_once
-from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
+from skillyard.hosts.hook.library import library_place, open_library
 from skillyard.hosts.hook.prompt import DEFAULT_MS, Prompt, PromptBudget
 from skillyard.hosts.hook.trust import Project, project_above, untrusted_skills
 
@@ -99,7 +99,7 @@ def choose(
         making = "it is being made" if options.refresh else "make it with: skillyard hook install"
         log_event(host, "no_index", f"there is no index yet; {making}")
         return HookChoice(None, memory)
-    library = _Library(host, catalog, project, roots_and_project(place)[0])
+    library = _Library(host, catalog, project, roots)
     library.report_left_out()
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
     selection, note = _select(host, catalog, query, policy, budget)

@@ -204,20 +204,18 @@ def parse_settings(
     """Return the document, after checking the types of its ``hooks`` containers."""
     if text is None:
         return {}
-    line = None
     try:
         document: dict[str, Any] = json.loads(
             text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=members
         )
-        if isinstance(document, dict) and isinstance(document.get("hooks", {}), dict):
-            if isinstance(document.get("hooks", {}).get(EVENT, []), list):
-                return document
-            what = f"hooks.{EVENT} is no list in it"
-        else:
-            what = "it is no JSON object with an object hooks"
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         what = f"it is not JSON: {getattr(error, 'msg', error)}"
+    else:
+        hooks = document.get("hooks", {}) if isinstance(document, dict) else None
+        if isinstance(hooks, dict) and isinstance(hooks.get(EVENT, []), list):
+            return document
+        line, what = None, f"it is no object with an object hooks, of which {EVENT} is a list"
     hint = "nothing in it was changed: correct it there, then do this again"
     raise SettingsRefused(what, path=path, line=line, hint=hint)
 

@@ -43,13 +43,6 @@ def library_place(
     return spec._replace(roots=(*roots, project), files=ApprovedSkills(project, roots))
 
 
-def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
-    """Return the roots and the project of a place that :func:`library_place` returned."""
-    if isinstance(place.files, ApprovedSkills):
-        return place.files.roots, place.files.project
-    return place.roots, None
-
-
 def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog | None:
     """Return the catalog over the index of a library, or None when there is no usable index.
 
@@ -73,6 +66,8 @@ def _start_refresh(place: LibrarySpec) -> None:
     kills it.
     """
     # -P: the current folder is a project's, and Python must not import from there.
-    argument = dumps([*roots_and_project(place), place.folder])
+    files = place.files if isinstance(place.files, ApprovedSkills) else None
+    roots, project = (files.roots, files.project) if files else (place.roots, None)
+    argument = dumps([roots, project, place.folder])
     arguments = [sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", argument]
     start_detached(arguments)

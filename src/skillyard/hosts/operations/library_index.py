@@ -18,6 +18,15 @@ from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.install.policy.library import library_spec
 
+STATES = {
+    "current": "is current",
+    "stale": "is stale: files changed since it was built; the next question updates it",
+    "missing": "does not exist yet; the first question builds it",
+    "foreign": "was built by another version; the next question builds it again",
+    "damaged": "is damaged; the next question builds it again",
+}
+"""What each state of an index means."""
+
 
 def index_build(
     roots: Sequence[str],

@@ -61,29 +61,22 @@ class AgentSetup(NamedTuple):
     """JSON with an object ``mcpServers``, or Codex's TOML."""
     more: tuple[tuple[str, Any], ...] = ()
     """What its entries have beside command and arguments."""
+    listing: str = ""
+    """Its name for ``summary --host``, where its own listing is known."""
 
 
+_CLAUDE, _CODEX = "${CLAUDE_CONFIG_DIR:-~/.claude}", "${CODEX_HOME:-~/.codex}"
+_CLAUDE_SERVERS = "${CLAUDE_CONFIG_DIR:-~}/.claude.json"
+_STDIO, _LOCAL = (("type", "stdio"),), (("type", "local"), ("tools", ["*"]))
+_COPILOT = "~/.copilot/mcp-config.json"
+_WINDSURF = "~/.codeium/windsurf"
 AGENTS = (
-    AgentSetup(
-        "claude-code",
-        "Claude Code",
-        "${CLAUDE_CONFIG_DIR:-~/.claude}",
-        "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
-        (("type", "stdio"),),
-    ),
-    AgentSetup("codex", "Codex", "${CODEX_HOME:-~/.codex}", "${CODEX_HOME:-~/.codex}/config.toml"),
+    AgentSetup("claude-code", "Claude Code", _CLAUDE, _CLAUDE_SERVERS, _STDIO, "claude-code"),
+    AgentSetup("codex", "Codex", _CODEX, f"{_CODEX}/config.toml", listing="codex"),
     AgentSetup("cursor", "Cursor", "~/.cursor", "~/.cursor/mcp.json"),
     AgentSetup("gemini-cli", "Gemini CLI", "~/.gemini", "~/.gemini/settings.json"),
-    AgentSetup(
-        "github-copilot",
-        "Copilot CLI",
-        "~/.copilot",
-        "~/.copilot/mcp-config.json",
-        (("type", "local"), ("tools", ["*"])),
-    ),
-    AgentSetup(
-        "windsurf", "Windsurf", "~/.codeium/windsurf", "~/.codeium/windsurf/mcp_config.json"
-    ),
+    AgentSetup("github-copilot", "Copilot CLI", "~/.copilot", _COPILOT, _LOCAL, "copilot-cli"),
+    AgentSetup("windsurf", "Windsurf", _WINDSURF, f"{_WINDSURF}/mcp_config.json"),
 )
 """Sources: code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp,
 cursor.com/docs/context/mcp, geminicli.com/docs/tools/mcp-server, docs.github.com (Copilot CLI) and
@@ -115,8 +108,9 @@ def planned_steps() -> list[SetupStep]:
     for agent in agents_here():
         steps += [_step(agent, HOOK, host.settings()) for host in HOSTS if host.name == agent.name]
         steps.append(_step(agent, MCP, expand_pattern(agent.servers)))
-    log = SetupStep(host="", title="usage log", what=LOG, file=user_file(), state="planned")
-    return [_looked_at(step) for step in (*steps, log)]
+    log = _step(AgentSetup("", "usage log", "", ""), LOG, user_file())
+    steps.append(replace(log, note=_log_note(log.file)))
+    return [_looked_at(step) for step in steps]
 
 
 def _step(agent: AgentSetup, what: str, file: str) -> SetupStep:
@@ -130,10 +124,7 @@ def _looked_at(step: SetupStep) -> SetupStep:
         return replace(step, state="unavailable", note=note)
     try:
         text = read_settings(step.file).text
-        has = {HOOK: _has_hook, MCP: _has_server, LOG: _has_log}[step.what]
-        if has(step, text):
-            return replace(step, state="present")
-        return replace(step, note=_log_note(step) if step.what == LOG else "")
+        return replace(step, state="present", note="") if _HAS[step.what](step, text) else step
     except SkillIoError as error:
         return replace(step, state="refused", note=_why(error))
 
@@ -143,16 +134,12 @@ def _why(error: SkillIoError) -> str:
     return f"{where}{error.message}; {error.hint}"
 
 
-def _log_note(step: SetupStep) -> str:
+def _log_note(settings: str) -> str:
     size = 2 * MAX_BYTES // 2**20  # the file and FILE.1
     return (
         f"the text of every request is stored in {_log_path()}, up to {size} MiB, for you alone to "
-        f"read; to end it, remove [log] from {step.file}, or: skillyard setup --undo"
+        f"read; to end it, remove [log] from {settings}, or: skillyard setup --undo"
     )
-
-
-def _has_hook(step: SetupStep, text: str | None) -> bool:
-    return bool(installed_commands(text or "{}", step.file))
 
 
 def _has_server(step: SetupStep, text: str | None) -> bool:
@@ -192,25 +179,18 @@ def _log_path() -> str:
 
 def apply(step: SetupStep) -> SetupStep:
     """Carry out a planned step. A file that cannot be changed makes it ``refused``."""
-    if step.state != "planned":
-        return step
-    change = {HOOK: _add_hook, MCP: _add_server, LOG: _add_log}[step.what]
     try:
         entries, data = _record(), _bytes(step.file)
         before = None if data is None else b64encode(data).decode()
         fields = {"host": step.host, "title": step.title, "what": step.what}
         entry = {"file": step.file, "before": before, "after": "", "step": fields}
         _store([*entries, entry])
-        note = change(step) or ""
+        note = _ADD[step.what](step) or step.note
         # As the file is now, to see whether somebody else changes it.
         _store([*entries, {**entry, "after": _digest(_bytes(step.file))}])
-        return replace(step, state="done", note=note or step.note)
+        return replace(step, state="done", note=note)
     except SkillIoError as error:
         return replace(step, state="refused", note=_why(error))
-
-
-def _add_hook(step: SetupStep) -> str:
-    return install(step.host).note
 
 
 def _add_server(step: SetupStep) -> None:
@@ -226,10 +206,6 @@ def _add_server(step: SetupStep) -> None:
     entry = {**dict(agent.more), "command": command, "args": arguments}
     _servers(document, step.file)[NAME] = entry
     write_settings(settings, document)
-
-
-def _add_log(step: SetupStep) -> None:
-    _append(step, read_settings(step.file), "log", {"file": _log_path(), "text": True})
 
 
 def _append(
@@ -295,10 +271,9 @@ def undo() -> Iterator[SetupStep]:
                 settings = read_settings(step.file)
                 replace_file(settings, None if before is None else before.decode())
             else:
-                remove: Callable[[SetupStep], bool]
-                remove = {HOOK: _remove_hook, MCP: _remove_server, LOG: _remove_log}[step.what]
                 note = "the file was changed since: only what setup added was removed"
-                step = replace(step, note=note, state="undone" if remove(step) else "absent")
+                state = "undone" if _REMOVE[step.what](step) else "absent"
+                step = replace(step, note=note, state=state)
             entries.remove(entry)
             _store(entries)
         except SkillIoError as error:
@@ -307,10 +282,6 @@ def undo() -> Iterator[SetupStep]:
             note = f"what was logged stays until you remove {_log_path()}"
             step = replace(step, note=f"{step.note}; {note}" if step.note else note)
         yield step
-
-
-def _remove_hook(step: SetupStep) -> bool:
-    return uninstall(step.host).state == "removed"
 
 
 def _remove_server(step: SetupStep) -> bool:
@@ -324,10 +295,6 @@ def _remove_server(step: SetupStep) -> bool:
         del document["mcpServers"]
     write_settings(settings, document)
     return True
-
-
-def _remove_log(step: SetupStep) -> bool:
-    return _remove_section(step, "log")
 
 
 def _remove_section(step: SetupStep, section: str) -> bool:
@@ -350,3 +317,23 @@ def _bytes(path: str) -> bytes | None:
 
 def _digest(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hex()
+
+
+_HAS: Mapping[str, Callable[[SetupStep, str | None], bool]] = {
+    HOOK: lambda step, text: bool(installed_commands(text or "{}", step.file)),
+    MCP: _has_server,
+    LOG: _has_log,
+}
+_ADD: Mapping[str, Callable[[SetupStep], str | None]] = {
+    HOOK: lambda step: install(step.host).note,
+    MCP: _add_server,
+    LOG: lambda step: _append(
+        step, read_settings(step.file), "log", {"file": _log_path(), "text": True}
+    ),
+}
+_REMOVE: Mapping[str, Callable[[SetupStep], bool]] = {
+    HOOK: lambda step: uninstall(step.host).state == "removed",
+    MCP: _remove_server,
+    LOG: lambda step: _remove_section(step, "log"),
+}
+"""What each kind of step does with its file."""
