@@ -113,6 +113,17 @@ def test_on_a_terminal_nothing_is_done_without_a_yes_and_the_users_request_is_tr
     assert "A test request: “which commit broke the build?”" in shown
 
 
+def test_an_agent_that_starts_the_server_at_home_has_its_skills_and_reads_nothing_else(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home / ".claude/skills/csv-cleaning", home / "downloads/csv-cleaning")
+    for folder in (home, home.parent):
+        monkeypatch.chdir(folder)
+        assert run("list", "--json").json["counts"]["files"] == 2
+    assert run("doctor", "--json").json["findings"][0]["id"] == "agent-folder"
+    assert run("list", "--root", str(home), "--json").json["counts"]["files"] == 3
+
+
 def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home: Path) -> None:
     run("setup", "--yes")
     theirs = home / ".claude.json"

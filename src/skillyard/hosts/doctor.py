@@ -50,7 +50,7 @@ from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import STATES, index_status, status_of
 from skillyard.hosts.operations.project_trust import review_project
-from skillyard.install.policy.library import find_policy
+from skillyard.install.policy.library import find_policy, holds_home
 from skillyard.install.sources.settings import OFFLINE, load_settings
 from skillyard.store.opening import check_kind
 
@@ -160,7 +160,7 @@ def _folders(request: _Request) -> Iterator[Finding]:
     found = [_folder(each.path, HOST_TITLES[each.host], OK, request) for each in agents]
     has_skills = any(each.details["counts"]["skills"] for each in found)
     empty = WARNING if request.roots else OK if has_skills else INFO
-    for root in request.roots or (".",):
+    for root in request.roots or (() if holds_home() else (".",)):
         if os.path.isdir(root):
             yield _folder(root, "", empty, request)
             continue

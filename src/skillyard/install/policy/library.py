@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skillyard.base.configuration import config_folder, read_section
 from skillyard.base.errors import SkillIoError
+from skillyard.base.io.files import is_below
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 
@@ -122,21 +123,31 @@ class ScopesSection(NamedTuple):
     """The scopes of every command that names no root and no scope; an empty list for none."""
 
 
+def holds_home() -> bool:
+    """Return True in the home folder and above it, unless it is a project, but everything else."""
+    home, here = os.path.realpath(os.path.expanduser("~")), os.path.realpath(os.curdir)
+    is_above = home == here or is_below(home, here)
+    return is_above and not os.path.lexists(os.path.join(here, ".git"))
+
+
 def library_spec(
     roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
     scopes: str | Iterable[str] = (),
 ) -> LibrarySpec:
     """Return the library of a program that works in the current folder, with its policy.
 
-    Without roots the current folder is meant, and without scopes those of ``skillyard.toml``: by
-    default the agent folders of the project and of the user. The scope ``none`` stands for no
-    scope. Raises InvalidInput, and SkillIoError for a policy that cannot be read.
+    Without roots the current folder is meant, except :func:`holds_home`, and without scopes those
+    of ``skillyard.toml``: by default the agent folders of the project and of the user. The scope
+    ``none`` stands for no scope. Raises InvalidInput, and SkillIoError for a policy that cannot be
+    read.
     """
     policy = find_policy()
     scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
     if not roots and not scope_names:
         scope_names = read_section("scopes", ScopesSection).read
     paths, names = parse_roots(roots, () if scope_names == (NO_SCOPE,) else scope_names)
+    if names and not roots and holds_home():
+        paths = ()
     return LibrarySpec(paths, names, policy=policy, find_policy=find_policy)
 
 
