@@ -388,7 +388,7 @@ class PairRunner:
                 ]
                 fields["per_criterion_breakdown"] = breakdown(replies, criteria)
         # Without the skill if possible: answers that it made may speak to the judge themselves.
-        copied = next((each for each in reversed(answers.values()) if each.is_usable), None)
+        copied = next((each for each in [*answers.values()][::-1] if each.is_usable), None)
         if copied is not None and plants:
             cell = (self._settings.seed, unit.skill, unit.prompt_index, PADDED, PLAIN, run)
             fields["planted"] = []
