@@ -28,7 +28,7 @@ class SilentModel:
 
     provider = host = "none"
 
-    def sent(self, request: object) -> dict[str, object]:
+    def parameters(self, request: object) -> dict[str, object]:
         return {}
 
     def complete(self, request: object, timeout_s: float) -> object:
