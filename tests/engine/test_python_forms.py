@@ -39,13 +39,6 @@ def test_the_catalog_may_come_first() -> None:
         sy.inject(REQUEST, REQUEST)
 
 
-def test_a_dictionary_is_a_registry_of_tools() -> None:
-    tools = {"Bash": object(), "Read": object()}
-    context = sy.ContextCoordinator(CATALOG, tools).resolve(sy.ByName("disk"))
-    assert context is not None
-    assert context.tools == tuple(tools.values())
-
-
 def test_what_cannot_be_resolved_says_why() -> None:
     coordinator = sy.ContextCoordinator(CATALOG, {"Bash": object()})
     cascade: list[ByName | ByQuery | ByTag] = [

@@ -235,22 +235,6 @@ class TestManyAtOnce:
         assert last is not None
         assert "body 40 " in last.block
 
-    def test_a_reload_takes_over_what_changed_and_says_whether_anything_did(
-        self, tmp_path: Path
-    ) -> None:
-        root = write_tree(tmp_path, {"csv/SKILL.md": document("csv", "Clean csv.", "old")})
-        skills = AgentSkills.from_root(root, options=SkillOptions(scorer="overlap"))
-        assert not skills.reload()
-        before = skills.choose("clean csv")
-        text = document("csv", "Clean csv.", "new and longer")
-        (root / "csv/SKILL.md").write_text(text, encoding="utf-8")
-        assert skills.reload()
-        after = skills.choose("clean csv")
-        assert before is not None
-        assert after is not None
-        assert "old" in before.block
-        assert "new and longer" in after.block
-
 
 class TestWithoutTheFramework:
     @for_each("module", MODULES)
