@@ -95,7 +95,7 @@ MEMBERS = {
 
 NAMES = {name: getattr(sy, name) for name in sy.__all__}
 for module in (sy.context, sy.errors, sy.files, sy.scorers, sy.types):
-    NAMES |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    NAMES |= {name: vars(module)[name] for name in vars(module)["__all__"]}
 
 
 def members(owner: Any) -> Iterable[str]:

@@ -282,8 +282,8 @@ def _python() -> Iterator[str]:
     for title in sorted({*skillyard._MODULES} - {"evals"}):
         module = getattr(skillyard, title)
         yield from ("", f"## skillyard.{title}", "", _summary(module), "")
-        for name in sorted(vars(module), key=str.lower):
-            if not name.startswith("_") and name not in skillyard.__all__:
+        for name in sorted(module.__all__, key=str.lower):
+            if name not in skillyard.__all__:
                 yield from _public(name, getattr(module, name))
 
 

@@ -1,5 +1,6 @@
 """The errors that skillyard raises, also those about a skill, which stand at the top too."""
 
+from skillyard.base.arguments import check_module as _check_module
 from skillyard.base.errors import AmbiguousName as AmbiguousName
 from skillyard.base.errors import BadAnswer as BadAnswer
 from skillyard.base.errors import EmbedderFailed as EmbedderFailed
@@ -21,3 +22,5 @@ from skillyard.base.errors import SkillyardError as SkillyardError
 from skillyard.base.errors import SourceFailed as SourceFailed
 from skillyard.base.errors import UnknownName as UnknownName
 from skillyard.base.errors import ValidationFailed as ValidationFailed
+
+_check_module(globals())

@@ -135,8 +135,9 @@ def check_public(value: Any) -> Any:
 
 
 def check_module(names: dict[str, Any]) -> None:
-    """Check the names of a public module that are not private."""
-    for name in [name for name in names if not name.startswith("_")]:
+    """Check the names of a public module that are not private, and list them for ``help``."""
+    names["__all__"] = sorted(name for name in names if not name.startswith("_"))
+    for name in names["__all__"]:
         names[name] = check_public(names[name])
 
 
