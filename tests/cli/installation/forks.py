@@ -70,8 +70,7 @@ class Forks:
         """Start a command line and kill it after a time; False when it had ended before."""
         end = time.perf_counter() + after_s
         process = self.start(folder, *arguments)
-        while time.perf_counter() < end:
-            pass
+        time.sleep(max(0.0, end - time.perf_counter()))
         try:
             os.kill(process, signal.SIGKILL)  # not reaped before its status is read
         except ProcessLookupError:

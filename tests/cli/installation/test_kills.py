@@ -48,9 +48,13 @@ class Scene(NamedTuple):
 
     before: Path
     """It is copied for each run."""
-    forks: tuple[Forks, Forks]
-    lasts_s: dict[tuple[str, ...], float]
-    """How long each command takes."""
+    forks: Forks
+
+    def lasts_s(self, command: tuple[str, ...]) -> float:
+        project = _copied(self.before, self.before.with_name(f"timed-{command[:2]}"))
+        start = time.perf_counter()
+        assert self.forks.run(project, *command) in (0, 1)
+        return time.perf_counter() - start
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch)
     remotes.add_repository(
         "acme/archive", {"SKILL.md": text(REMOVED, "To be removed."), "a/b": "c"}
     )
-    with Forks(before) as one, Forks(before) as other:
+    with Forks(before) as one:
         for folder in FOLDERS:
             assert one.run(before, "add", "acme/skills/pdf", "--into", folder) == 0
         for name in ("acme/one", "acme/archive"):
@@ -85,13 +89,7 @@ def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch)
             },
         )
         forget_remote_answers()
-        lasts = {}
-        for number, command in enumerate(COMMANDS):
-            project = _copied(before, tmp_path / f"timed-{number}")
-            start = time.perf_counter()
-            assert one.run(project, *command) in (0, 1)
-            lasts[command] = time.perf_counter() - start
-        yield Scene(before, (one, other), lasts)
+        yield Scene(before, one)
 
 
 def _copied(before: Path, project: Path) -> Path:
@@ -128,15 +126,16 @@ def _check(project: Path, seed: object) -> None:
 def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Path) -> None:
     """After a kill the next ``sync`` makes lock and folders one again."""
     chance = random.Random(kills)
+    lasts_s = {command: scene.lasts_s(command) for command in COMMANDS}
     killed = 0
     for number in range(kills):
         command = COMMANDS[number % len(COMMANDS)]
         project = _copied(scene.before, tmp_path / f"kill-{number}")
-        after_s = chance.random() * scene.lasts_s[command]
-        killed += scene.forks[0].kill(project, after_s, *command)
-        assert scene.forks[0].run(project, "sync") == 1, number  # that of another kind is refused
+        after_s = chance.random() * lasts_s[command]
+        killed += scene.forks.kill(project, after_s, *command)
+        assert scene.forks.run(project, "sync") == 1, number  # that of another kind is refused
         _check(project, (number, command, after_s))
-        assert scene.forks[0].run(project, *command) in (0, 1, 2), number
+        assert scene.forks.run(project, *command) in (0, 1, 2), number
         _check(project, (number, command, after_s))
         shutil.rmtree(project)
     assert killed >= kills // 4  # later runs may be faster than the one that was timed
@@ -161,10 +160,10 @@ def test_a_kill_before_any_change_of_a_file_ends_before_or_after(
         while True:
             # A folder of its own: what earlier runs noted on one would hide what is lost.
             project = _copied(scene.before, tmp_path / f"killed-{number}-{change}")
-            killed = scene.forks[0].kill_at(project, change, *command)
-            assert scene.forks[0].run(project, "sync") == 1, (command, change)
+            killed = scene.forks.kill_at(project, change, *command)
+            assert scene.forks.run(project, "sync") == 1, (command, change)
             _check(project, (command, change))
-            assert scene.forks[0].run(project, *command) in (0, 1, 2), (command, change)
+            assert scene.forks.run(project, *command) in (0, 1, 2), (command, change)
             _check(project, (command, change))
             shutil.rmtree(project)
             if not killed:
@@ -179,17 +178,18 @@ def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
     kills: int, scene: Scene, tmp_path: Path
 ) -> None:
     chance = random.Random(kills + 1)
+    lasts_s = {command: scene.lasts_s(command) for command in (COMMANDS[1], COMMANDS[3])}
     for number in range(kills):
         command, name = (COMMANDS[1], UPDATED) if number % 2 else (COMMANDS[3], REMOVED)
         project = _copied(scene.before, tmp_path / f"edit-{number}")
-        after_s = chance.random() * scene.lasts_s[command]
-        scene.forks[0].kill(project, after_s, *command)
+        after_s = chance.random() * lasts_s[command]
+        scene.forks.kill(project, after_s, *command)
         try:
             (project / FOLDERS[0] / name / "mine").write_bytes(MINE)
         except FileNotFoundError:  # it is aside, or gone
             continue
         for again in (("sync",), command, ("sync",)):
-            assert scene.forks[0].run(project, *again) in (0, 1), (number, again)
+            assert scene.forks.run(project, *again) in (0, 1), (number, again)
         mine = [path for path in project.rglob("mine") if path.read_bytes() == MINE]
         assert len(mine) == 1, (number, tree_of(project))
 
@@ -198,14 +198,15 @@ def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
 @pytest.mark.parametrize("pairs", [6, pytest.param(50 if SOAK else 16, marks=pytest.mark.slow)])
 def test_pairs_that_run_at_once_leave_one_state(pairs: int, scene: Scene, tmp_path: Path) -> None:
     chance = random.Random(pairs)
-    one, other = scene.forks
-    for number in range(pairs):
-        commands = chance.choices(COMMANDS, k=2)
-        project = _copied(scene.before, tmp_path / f"pair-{number}")
-        one.start(project, *commands[0])
-        other.start(project, *commands[1])
-        codes = one.end(), other.end()
-        assert set(codes) <= {0, 1, 2}, (number, commands, codes)
-        assert one.run(project, "sync") == 1, number
-        _check(project, (number, commands))
-        shutil.rmtree(project)
+    one = scene.forks
+    with Forks(tmp_path) as other:
+        for number in range(pairs):
+            commands = chance.choices(COMMANDS, k=2)
+            project = _copied(scene.before, tmp_path / f"pair-{number}")
+            one.start(project, *commands[0])
+            other.start(project, *commands[1])
+            codes = one.end(), other.end()
+            assert set(codes) <= {0, 1, 2}, (number, commands, codes)
+            assert one.run(project, "sync") == 1, number
+            _check(project, (number, commands))
+            shutil.rmtree(project)
