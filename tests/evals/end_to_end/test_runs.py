@@ -37,19 +37,6 @@ def test_concurrency_changes_nothing_but_the_time(
     assert costs[0] == costs[1], "a shared answer is always paid for by the same case"
 
 
-def test_the_seed_makes_the_slots_and_nothing_else(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    slots = []
-    for number, seed in enumerate(("1", "1", "2")):
-        where, path = in_folder(workspace, f"run-{number}")
-        assert run("size-impact", "--seed", seed, "--orders", "single", *where).code == 0
-        envelope = workspace.envelope(path)
-        assert envelope["meta"]["seed"] == int(seed)
-        slots.append({c["id"]: (c["ab_assignment"], c["case_seed"]) for c in envelope["cases"]})
-    assert slots[0] == slots[1] != slots[2]
-
-
 def test_both_orders_are_judged_and_merged(run: Run, fake: FakeLlm, workspace: Project) -> None:
     assert run("size-impact").code == 0
     for case in workspace.envelope()["cases"]:

@@ -49,7 +49,12 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "skill": (value("--skill", "NAME", "only the cases of this skill"),),
     "in_skills": (flag("--in-skills", "read the cases in the skills' own evals/ folders instead"),),
     "router": (
-        _choice("--router", "a scorer, or `model` (default: hybrid)", *sorted(BUILT_IN), "model"),
+        _choice(
+            "--router",
+            "`model`, or a scorer as overlap (default: hybrid)",
+            *sorted(BUILT_IN),
+            "model",
+        ),
         value("--top-k", "K", "a scorer picks at most K skills (default: 1)"),
         value("--min-score", "X", "lowest score that a scorer selects (default: its own)"),
     ),
@@ -57,7 +62,7 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "agent": (
         _choice(
             "--sandbox",
-            "an agent answers, with a shell and the skill's files; `local`: on this machine",
+            "an agent with a shell answers, in `docker` or `local`: on this machine",
             "docker",
             "local",
         ),
@@ -66,7 +71,9 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
         value("--judge-model", "ID", "the model that judges (default: --model)"),
         flag("--rejudge", "judge every pair again"),
         flag("--allow-scripts", "run the scripts that checks of answers name; they run as you"),
-        _choice("--orders", "judge each pair in both orders, or in a single one", *_ORDERS),
+        _choice(
+            "--orders", "judge each pair in `both` orders (default) or a `single` one", *_ORDERS
+        ),
     ),
     "verdict": (
         flag("--anyway", "pay for a run although its prompts are too few for any verdict"),
@@ -88,9 +95,9 @@ _RUN_OPTIONS = (
     value("--seed", "N", "seed of samples, slots and intervals (default: 42)"),
     value("--output-dir", "DIR", f"folder of results (default: results {_BELOW})", dest="results"),
     value("--limit", "N", "run only N cases, sampled by seed"),
-    value("--max-cost", "USD", "stop before spending more, over all resumes of the run"),
-    value("--max-calls", "N", "stop before sending more requests, over all resumes of the run"),
-    value("--concurrency", "N", "requests in flight at a time"),
+    value("--max-cost", "USD", "stop before spending more, over all resumes (default: 15)"),
+    value("--max-calls", "N", "stop before sending more requests, over all resumes (default: 500)"),
+    value("--concurrency", "N", "requests in flight at a time (default: 4)"),
     value("--timeout", "SECONDS", "of a request (default: 15 + 1 per 50 tokens)", dest="timeout_s"),
     flag("--regenerate", "request every answer again"),
     flag("--replay", "use only cached answers, no network; with the settings of the last run"),
@@ -272,7 +279,7 @@ def _declare_runs() -> None:
         "requests only what is missing. The exit code is 3 when a budget or an interrupt "
         "stopped the run, 4 when no case has a result."
     )
-    paths = words("paths", "PATH", "case files or folders, not those of skillyard.toml")
+    paths = words("paths", "PATH", "case files or folders (default: those below the evals folder)")
     for layer in LAYERS.values():
         own = [option for group in layer.options for option in LAYER_OPTIONS[group]]
         doc = "\n\n".join((layer.question, about, "\n".join(layer.examples)))
