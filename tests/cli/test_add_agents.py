@@ -214,11 +214,11 @@ def test_a_person_is_asked_for_which_of_several_agents_and_skills(
         other.mkdir()
         (other / "SKILL.md").write_text(text(name, f"Writes {name}."))
     monkeypatch.setattr(Console, "can_confirm", True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("3\nCodex x\n1\n1, XLSX\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1, XLSX\n3\nCodex x\n1\n"))
     done = run("add", "../library")
     assert done.code == 0
     assert "Claude Code, which looks in .claude/skills" in done.out
-    assert "'codex x' is no choice: write numbers from 1 to 2" in done.err
+    assert "'Codex x' is no choice: write numbers from 1 to 2" in done.err
     assert "Writes docx." in done.out
     assert sorted(path.name for path in (project / ".claude/skills").iterdir()) == ["docx", "xlsx"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))

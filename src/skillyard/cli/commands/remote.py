@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput, SkillyardError
@@ -157,7 +158,7 @@ def add(args: Namespace, console: Console) -> int:
     options = AddOptions(
         args.into,
         args.agents,
-        _agents_here(args, console),
+        cache(partial(_agents_here, args, console)),
         user=args.user,
         copy=args.copy,
         link=args.link,

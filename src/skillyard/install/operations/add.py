@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -62,8 +62,8 @@ class AddOptions(NamedTuple):
 
     Several share one folder by links, or have one each with ``copy``.
     """
-    here: Sequence[str] = ()
-    """Hosts of this machine."""
+    here: Callable[[], Sequence[str]] = tuple
+    """Returns the hosts of this machine that are meant, once a place is needed."""
     skill: str = ""
     """The skill that is meant, of a source that holds several."""
     user: bool = False
@@ -110,7 +110,7 @@ def add_skill(target: str, options: AddOptions) -> shapes.Added:
     for option in (name for name, is_set in flags.items() if is_set):
         if into is not None:
             raise InvalidInput(f"--into names the one folder for it: leave out --into or {option}")
-        if not (agents or options.here):
+        if not (agents or options.here()):
             raise InvalidInput(f"{option} needs --agent, which says for whom")
     if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
@@ -133,7 +133,7 @@ async def _add(target: str, options: AddOptions, lock: ProjectLock) -> shapes.Ad
             known = lock.read().in_folder(name)
             if options.into is None and not options.agents:
                 named = named_folder(known, lock.path)
-                options = options._replace(into=named, agents=() if named else options.here)
+                options = options._replace(into=named, agents=() if named else options.here())
             places = options.places(name)
             for folder in () if options.user else (*places.copies, *places.links):
                 check_inside(folder, lock.path)
