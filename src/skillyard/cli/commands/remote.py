@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skillyard.install.search import FoundSkill, SearchResult
     from skillyard.serve.requests import SearchRequest
 
-_DESCRIPTION_CHARS = 90
+_MAX_CHARS = 90
 _MAX_FILES = 10
 
 
@@ -112,7 +112,7 @@ def _installs(each: FoundSkill) -> str:
 def _description(each: FoundSkill) -> str:
     marks = ["curated"] if each.hit.curated else []
     marks += [f"no content: {each.failure.code}"] if each.failure is not None else []
-    description = shorten(clean_line(each.skill.description), _DESCRIPTION_CHARS)
+    description = shorten(clean_line(each.skill.description), _MAX_CHARS)
     return f"[{'; '.join(marks)}] {description}" if marks else description
 
 
@@ -208,15 +208,10 @@ def _agents_here(args: Namespace, console: Console) -> list[str]:
 def _several(rows: Mapping[str, str]) -> Iterator[Block]:
     """Yield names with their numbers and what each is."""
     yield table(
-        enumerate(rows.items(), 1),
-        Column("#", lambda row: str(row[0]), "dim", right=True),
-        Column("name", lambda row: clean_line(row[1][0]), "name"),
-        Column(
-            "what it is",
-            lambda row: shorten(clean_line(row[1][1]), _DESCRIPTION_CHARS),
-            wide=True,
-            cut="end",
-        ),
+        ((str(number), *row) for number, row in enumerate(rows.items(), 1)),
+        Column("#", lambda row: row[0], "dim", right=True),
+        Column("name", lambda row: row[1], "name"),
+        Column("what it is", lambda row: shorten(row[2], _MAX_CHARS), wide=True, cut="end"),
     )
 
 
