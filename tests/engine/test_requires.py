@@ -265,7 +265,7 @@ def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
     assert ("needs Bash, which was not checked" in said) == (state == "unchecked")
     bring_up_to_date(library_place((), None))
     asked, options = Prompt(TEXT, ""), HookOptions(refresh=False, tools=tools, perhaps=False)
-    offer = choose("claude-code", asked, options, PromptBudget(60_000), Memory()).offer
+    offer, _ = choose("claude-code", asked, options, PromptBudget(60_000), Memory())
     assert (offer is not None) == (state != "lacking")
     if offer is not None:
         assert ("needs the tools: Bash" in context_text(offer)) == (state == "unchecked")

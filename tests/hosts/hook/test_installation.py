@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +20,6 @@ from skillyard.hosts.hook.installation import (
     replace,
     uninstall,
 )
-from tests.shared_data import PACKAGES
 
 EVENT = "UserPromptSubmit"
 
@@ -124,7 +121,9 @@ def test_everything_else_stays_and_a_second_time_changes_nothing(text: str) -> N
 
 def test_our_handler_inside_somebody_elses_group_goes_alone(folder: Path) -> None:
     path = folder / "settings.json"
+    (folder / ".settings.json.99999999-0.tmp").touch()  # what a killed process left
     install("claude-code", file=str(path))
+    assert os.listdir(folder) == ["settings.json"]
     document = json.loads(path.read_text(encoding="utf-8"))
     group = document["hooks"][EVENT][0]
     group["matcher"] = "x"
@@ -196,48 +195,3 @@ def test_a_file_that_is_changed_meanwhile_keeps_the_change(folder: Path) -> None
         replace(before, "{}")
     assert path.read_text(encoding="utf-8") == '{"new": 1}'
     assert os.listdir(folder) == ["settings.json"]
-
-
-KILLED = """
-import os, sys
-from skillyard.hosts.hook import installation
-from skillyard.hosts.hook.installation import install
-at = int(sys.argv[2])
-count = 0
-def dying(real):
-    def call(*args, **kwargs):
-        global count
-        count += 1
-        if count == at:
-            os.kill(os.getpid(), 9)
-        return real(*args, **kwargs)
-    return call
-for name in ("open", "write", "fchmod", "fsync", "replace", "listdir", "stat"):
-    setattr(os, name, dying(getattr(os, name)))
-install("claude-code", file=sys.argv[1])
-os._exit(0)
-"""
-
-
-def test_killed_at_any_step_the_file_is_the_old_or_the_new_one_and_the_next_run_tidies_up(
-    folder: Path,
-) -> None:
-    path = folder / "settings.json"
-    old = '{"model": "opus"}'
-    killed = left_behind = 0
-    for at in range(1, 40):
-        path.write_text(old, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(path), str(at)],
-            env={**os.environ, "PYTHONPATH": str(PACKAGES)}, check=False, timeout=60,
-        )  # fmt: skip
-        text = path.read_text(encoding="utf-8")
-        assert text == old or json.loads(text)["model"] == "opus"
-        left_behind += len(os.listdir(folder)) > 1
-        assert install("claude-code", file=str(path)).state in ("installed", "unchanged")
-        assert os.listdir(folder) == ["settings.json"]
-        if done.returncode == 0:
-            break
-        killed += 1
-    assert killed > 3
-    assert left_behind

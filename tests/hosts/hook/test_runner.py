@@ -37,7 +37,7 @@ def answer(options: HookOptions, folder: Path | str = "/") -> str:
     )
 
 
-STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
+STEPS = ("opening the index", "ranking", "looking at the skill")
 
 
 @pytest.mark.parametrize("step", STEPS)

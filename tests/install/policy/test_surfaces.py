@@ -143,11 +143,11 @@ def test_the_hook_offers_no_refused_skill_and_nothing_under_a_broken_policy(
     asked = Prompt("deploy the app with evil-deploy or good-deploy", str(project))
     options = HookOptions((root,), refresh=False)
     bring_up_to_date(library_place((root,), None, str(project)))
-    offer = choose("claude-code", asked, options, PromptBudget(60_000), Memory()).offer
+    offer, _ = choose("claude-code", asked, options, PromptBudget(60_000), Memory())
     assert offer is not None
     assert offer.skill.name == "good-deploy"
     (project / "skillyard-policy.toml").write_text("[skills", encoding="utf-8")
-    assert choose("claude-code", asked, options, PromptBudget(60_000), Memory()).offer is None
+    assert choose("claude-code", asked, options, PromptBudget(60_000), Memory())[0] is None
     assert "this is not TOML" in (tmp_path / "state/hook.log").read_text(encoding="utf-8")
 
 

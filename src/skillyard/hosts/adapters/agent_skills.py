@@ -8,9 +8,8 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import (
@@ -29,7 +28,7 @@ from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.resources import list_resources, read_resource
-from skillyard.engine.selection import Selection, SelectionPolicy, bounds, select
+from skillyard.engine.selection import Selection, SelectionPolicy
 from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.blocks import (
     file_block,
@@ -42,12 +41,10 @@ from skillyard.hosts.adapters.blocks import (
     skill_block,
     without_roots,
 )
-from skillyard.hosts.decisions import is_enabled
-from skillyard.hosts.decisions.recorder import record
 from skillyard.hosts.follow_up import Memory, follow_up
 from skillyard.hosts.injector import SkillInjector
 from skillyard.hosts.operations.prompts import summary_of
-from skillyard.hosts.operations.skill_selection import rank_skills
+from skillyard.hosts.operations.skill_selection import rank_skills, select_skills
 from skillyard.install.policy.library import load_catalog
 
 _log = logging.getLogger("skillyard.hosts.adapters")
@@ -198,9 +195,7 @@ class AgentSkills:
             if not message.strip() or has_block(message):
                 return None
             catalog = self.current_catalog()
-            selection, log = self._select(catalog, message)
-            log()
-            best = selection.best
+            best = self._select(catalog, message, lambda _: True).best
             return None if best is None else Offer(best, self._block(catalog, best.skill, best))
 
         return self._run_guarded("choosing a skill", work, None)
@@ -276,10 +271,13 @@ class AgentSkills:
         if not text.strip():
             return _Step("", step.memory)
         catalog = self.current_catalog() if is_new else self._catalog
-        selection, log = self._select(catalog, text)
+
+        def is_request(selection: Selection) -> bool:
+            memory, is_due = follow_up(step.memory, text, selection)
+            return is_new and not (is_due and memory.turns)
+
+        selection = self._select(catalog, text, is_request)
         memory, is_due = follow_up(step.memory, text, selection)
-        if is_new and not (is_due and memory.turns):
-            log()
         if not is_due:
             return _Step("", memory)
         best = selection.best
@@ -292,17 +290,15 @@ class AgentSkills:
             return _Step(reminder(skill), memory)
         return _Step(self._block(catalog, skill, match), memory.with_text(skill))
 
-    def _select(self, catalog: Catalog, text: str) -> tuple[Selection, Callable[[], None]]:
-        """Return what fits a message, and what logs that."""
+    def _select(
+        self, catalog: Catalog, text: str, is_logged: Callable[[Selection], bool]
+    ) -> Selection:
         with self._binding:
             bind(catalog, self._scorer)  # under a lock, so that concurrent calls bind only once
-        query, policy = Query(_keep_ends(text)), self.options.policy or SelectionPolicy()
-        started_ns = time_ns()
-        selection = select(catalog, query, policy, self._scorer)
-        if not is_enabled():
-            return selection, lambda: None
-        decision = (catalog, query, policy, bounds(policy, self._scorer), selection)
-        return selection, partial(record, "select", *decision, started_ns=started_ns)
+        query, policy = Query(_keep_ends(text)), self.options.policy
+        return select_skills(
+            catalog, query, policy, scorer=self._scorer, is_logged=is_logged
+        ).selection
 
     def _block(self, catalog: Catalog, skill: Skill, match: Match | None) -> str:
         options = self.options

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
@@ -61,20 +59,10 @@ class HookOptions:
     ] = True
 
 
-class HookChoice(NamedTuple):
-    """What the hook says to a prompt."""
-
-    offer: SkillOffer | KnownSkill | None
-    memory: Memory
-    """Of the session, after the prompt."""
-    log: Callable[[], None] = lambda: None
-    """Logs the decision. Nobody sees an answer that comes too late, so none of those is logged."""
-
-
 def choose(
     host: str, prompt: Prompt, options: HookOptions, budget: PromptBudget, memory: Memory
-) -> HookChoice:
-    """Return the skill that fits a prompt and may be used.
+) -> tuple[SkillOffer | KnownSkill | None, Memory]:
+    """Return the skill that fits a prompt and may be used, and the session's memory after it.
 
     When no skill reaches the floor, a follow-up gets the skill of its task. Else the best one below
     the floor is returned and marked as uncertain, unless the option ``perhaps`` is off. Raises
@@ -82,7 +70,7 @@ def choose(
     """
     query = with_feedback(Query(prompt.query, tools=options.tools))
     if query.empty:
-        return HookChoice(None, memory)
+        return None, memory
     project = project_above(prompt.folder) if prompt.folder else None
     if project is None and prompt.folder:
         _report_untrusted(host, prompt.folder)
@@ -92,13 +80,13 @@ def choose(
         place = library_place(roots, where, prompt.folder)
     except SkillIoError as error:  # a broken policy: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
-        return HookChoice(None, memory)
+        return None, memory
     catalog = open_library(place, refresh=options.refresh)
     budget.check("opening the index")
     if catalog is None:
         making = "it is being made" if options.refresh else "make it with: skillyard hook install"
         log_event(host, "no_index", f"there is no index yet; {making}")
-        return HookChoice(None, memory)
+        return None, memory
     library = _Library(host, catalog, project, roots)
     library.report_left_out()
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
@@ -109,11 +97,12 @@ def choose(
         offer = library.uncertain_offer(selection)
     answer, memory = library.in_session(prompt.query, selection, offer, memory)
     budget.check("looking at the skill")
-    is_follow_up = memory.turns > 0 and isinstance(answer, KnownSkill)  # no request of its own
-    if is_follow_up or not prompt.session or not is_enabled():  # without a session it is a trial
-        return HookChoice(answer, memory)
-    log = partial(_log, catalog, query, policy, selection, offer, refused, note)
-    return HookChoice(answer, memory, log)
+    # Nothing comes after this that takes time: what is logged is shown. Without a session it is a
+    # trial, and a follow-up is no request of its own.
+    is_follow_up = memory.turns > 0 and isinstance(answer, KnownSkill)
+    if prompt.session and not is_follow_up and is_enabled():
+        _log(catalog, query, policy, selection, offer, refused, note)
+    return answer, memory
 
 
 def _select(

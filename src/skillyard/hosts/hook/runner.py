@@ -40,13 +40,10 @@ def answer(host: str, options: HookOptions, budget: PromptBudget, data: bytes | 
     try:
         prompt = parse_payload(read_input(budget) if data is None else data)
         before = recall(prompt.session)
-        choice = choose(host, prompt, options, budget, before)
-        offer = choice.offer
+        offer, memory = choose(host, prompt, options, budget, before)
         text = "" if offer is None else render_output(context_text(offer, options.max_chars))
-        budget.check("writing the answer")
-        choice.log()
-        if prompt.session and choice.memory != before:
-            remember(prompt.session, choice.memory)
+        if prompt.session and memory != before:
+            remember(prompt.session, memory)
         return text
     except BadPayload as error:
         log_event(host, "bad_input", str(error))

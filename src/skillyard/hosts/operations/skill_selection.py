@@ -1,6 +1,6 @@
 """Rank and select the skills of a catalog."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import time_ns
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -236,12 +236,14 @@ def select_skills(
     explain: bool = False,
     caller: str = "",
     use: str = "select",
+    is_logged: Callable[[Selection], bool] = lambda _: True,
 ) -> SelectResult:
     """Choose skills for a query, or abstain.
 
     ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
-    names ten). The choice is logged where that is wanted (:mod:`skillyard.hosts.decisions`), with
-    the ``caller`` of a service and the ``use`` of it. Raises UnknownName, InvalidInput.
+    names ten). The choice is logged where that is wanted (:mod:`skillyard.hosts.decisions`) and
+    ``is_logged`` says so, with the ``caller`` of a service and the ``use`` of it. Raises
+    UnknownName, InvalidInput.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
         raise InvalidInput("limit must be None or an integer of at least 0")
@@ -249,7 +251,7 @@ def select_skills(
     started_ns = time_ns()
     selection = select(catalog, query, policy, scorer=scorer)
     min_score, top_k = bounds(policy, scorer)
-    if is_enabled():
+    if is_enabled() and is_logged(selection):
         from skillyard.hosts.decisions.recorder import record
 
         applied = (min_score, top_k)
