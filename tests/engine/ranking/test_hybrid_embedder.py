@@ -66,12 +66,13 @@ def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
 
 
 @for_each(("is_english", "text"), [(True, "write report"), (False, "schreibe mir den Bericht")])
-def test_an_embedder_of_english_reads_a_request_in_english(is_english: bool, text: str) -> None:
+def test_an_embedder_of_english_reads_every_text_in_english(is_english: bool, text: str) -> None:
     embedder = Letters()
     embedder.is_english = is_english
-    catalog = sy.Catalog.from_skills(SKILLS)
+    catalog = sy.Catalog.from_skills([sy.Skill("bericht", "schreibe mir den Bericht", "Text.")])
     sy.rank(catalog, "schreibe mir den Bericht", scorer=Hybrid(embedder=embedder))
     assert embedder.queries == [text]
+    assert embedder.asked[0].endswith(text)
 
 
 def test_the_explanation_adds_up() -> None:

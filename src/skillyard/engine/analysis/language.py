@@ -31,7 +31,9 @@ FUNCTION_WORDS = _function_words()
 """By language: words that carry grammar and no topic, as requests write them, with accents."""
 
 MIN_FUNCTION_WORDS = 2
-"""Function words of a language that a text must contain; one may be a coincidence."""
+"""Function words of a language that a text must contain; one may be a coincidence, unless the text
+has a letter or a sign that English does not use."""
+_FOREIGN_LETTER = re.compile("[\u00bf\u00c0-\u024f\u1e00-\u1eff]")
 
 MOSTLY_LATIN = 0.85
 """From this share of Latin letters the script does not decide the language."""
@@ -84,7 +86,8 @@ def language_of(text: str, latin: float | None = None) -> str:
     }
     english = votes.pop("en")
     best = min(votes, key=lambda code: (-votes[code], code))
-    return best if votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
+    enough = MIN_FUNCTION_WORDS - (_FOREIGN_LETTER.search(text) is not None)
+    return best if votes[best] >= enough and votes[best] > english else "en"
 
 
 INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
@@ -237,8 +240,3 @@ def _silent(code: str) -> tuple[frozenset[str], frozenset[str]]:
     words = FUNCTION_WORDS.get(code, ())
     terms = (term for word in words for term in STANDARD.of_surface(word))
     return frozenset(map(_fold, words)), frozenset(terms)
-
-
-def translate(text: str) -> tuple[str, ...]:
-    """Return the English terms for a request in another language; nothing for an English one."""
-    return read_request(text).english

@@ -97,8 +97,8 @@ class Embedder(Protocol):
     the best skills of English requests are ordered once more; without it the cosine of the built-in
     table does. An attribute ``threads`` is how many threads it may use for several texts; work in
     the background sets it to 1. An embedder with a true attribute ``is_english`` understands
-    English alone: a request in another language comes to it put into English word by word, by the
-    word list, and what tells the kind of a log or of code stands after the question.
+    English alone: a request or a skill in another language comes to it put into English word by
+    word, by the word list, and what tells the kind of a log or of code stands after the question.
     """
 
     @property

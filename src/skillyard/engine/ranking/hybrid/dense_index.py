@@ -8,6 +8,7 @@ from math import isfinite
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard.engine.analysis.language import read_request
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from skillyard.engine.embedding.protocol import (
     BACKGROUND,
@@ -17,6 +18,7 @@ from skillyard.engine.embedding.protocol import (
     unit_bytes,
 )
 from skillyard.engine.index.library import Library, memory_searcher
+from skillyard.engine.index.library_spec import WEIGHTING_VERSION
 from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.skill import Skill
 
@@ -27,6 +29,17 @@ UNIT_DOT = UNIT * UNIT
 def embedded_text(skill: Skill) -> str:
     """Return the text of a skill that is embedded: name and description."""
     return f"{skill.name}. {skill.description}"
+
+
+class _InEnglish:
+    """An embedder of English, for skills in any language: they are put into English before."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.id = f"{embedder.id}-{WEIGHTING_VERSION}"
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        return self.embedder.embed([read_request(text).rough for text in texts], query=query)
 
 
 class DenseIndex:
@@ -45,9 +58,11 @@ class DenseIndex:
         self.embedder = embedder
         searcher = library.searcher
         ordinals = list(searcher.ordinals())
-        cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
+        self.is_english = bool(getattr(embedder, "is_english", False))
+        reader = _InEnglish(embedder) if self.is_english else embedder
+        cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
         texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
-        vectors = embed_cached(embedder, texts, cache, progress)
+        vectors = embed_cached(reader, texts, cache, progress)
         documents = (
             IndexedDocument(searcher.key(ordinal), b"", searcher.flags(ordinal), (), (), vector)
             for ordinal, vector in zip(ordinals, vectors, strict=True)

@@ -250,7 +250,7 @@ def analyse_query(
         _name_terms(whole) - frozenset(STANDARD.terms(text)) if without else frozenset(),
         reading.language == ENGLISH,
         mentions,
-        f"{reading.rough} {signals}" if signals else reading.rough,
+        f"{'agent skill: ' if mentions.is_work else ''}{reading.rough} {signals}".strip(),
         lines_aside,
         is_ambiguous,
     )

@@ -104,8 +104,8 @@ def retrieve(
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
     embedded_query = b""
     if dense is not None:
-        is_english = getattr(dense.embedder, "is_english", False)
-        embedded_query = dense.direction(analysed.english if is_english else analysed.wanted)
+        text = analysed.english if dense.is_english else analysed.wanted
+        embedded_query = dense.direction(text)
     embedded = [] if dense is None else dense.nearest(embedded_query, fusion.depth, allowed)
     near = dict(nearest)
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
