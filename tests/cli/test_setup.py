@@ -132,9 +132,11 @@ def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home:
     theirs.write_text(json.dumps(document), encoding="utf-8")
     codex = home / ".codex/config.toml"
     codex.write_text(codex.read_text("utf-8") + "[more]\ny = 2\n", encoding="utf-8")
-    undone = run("setup", "--undo", "--json").json
-    notes = {step["file"]: step["note"] for step in undone["steps"] if "note" in step}
-    assert set(notes) == {str(theirs), str(codex)}
+    (home / ".gemini/settings.json").write_bytes(b"\xff")
+    undone = run("setup", "--undo", "--json").json["steps"]
+    states = {step["file"]: step["state"] for step in undone if "note" in step}
+    kept = {str(home / ".gemini/settings.json"): "kept"}
+    assert states == {str(theirs): "undone", str(codex): "undone", **kept}
     after = json.loads(theirs.read_text("utf-8"))
     assert after == {"numStartups": 4, "mcpServers": {"x": {"command": "a"}}}
     tables = tomllib.loads(codex.read_text("utf-8"))

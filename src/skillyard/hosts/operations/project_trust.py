@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot, SkillyardError
 from skillyard.base.io.files import sha256
@@ -59,18 +59,15 @@ class TrustReview(NamedTuple):
             open_library_index(library_place((), self.path))
         except SkillyardError:
             pass  # the hook also builds the index in the background
-        return self._with_findings(
-            _approval(project, self.digests, self.refused, before=self.before.skills)
-        )
+        return self._approval(project, before=self.before.skills)
 
     def refuse(self) -> Approval:
         """Return what was read, and approve nothing. An earlier approval stays."""
-        compared = _approval(self.before, self.digests, self.refused, state="refused")
-        return self._with_findings(compared)
+        return self._approval(self.before, state="refused")
 
-    def _with_findings(self, approval: Approval) -> Approval:
-        scanned = self.scanned
-        return replace(approval, findings=scanned.findings, accepted=scanned.accepted)
+    def _approval(self, project: trust.Project, **more: Any) -> Approval:
+        approval = _approval(project, self.digests, self.refused, **more)
+        return replace(approval, findings=self.scanned.findings, accepted=self.scanned.accepted)
 
 
 def review_trust(

@@ -262,9 +262,9 @@ def undo() -> Iterator[SetupStep]:
     entries = _record()
     for entry in reversed(list(entries)):
         step = SetupStep(file=entry["file"], state="undone", **entry["step"])
-        now = _bytes(step.file)
         before = None if entry["before"] is None else b64decode(entry["before"])
         try:
+            now = _bytes(step.file)
             if now == before:
                 step = replace(step, state="absent")
             elif _digest(now) == entry["after"]:
