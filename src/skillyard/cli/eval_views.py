@@ -74,8 +74,9 @@ def _calls(noun: str, counted: Mapping[str, int]) -> str:
 def _money(planned: Plan) -> str:
     if not planned.pays:
         return "nothing has to be asked: no cost"
-    if "" in planned.unpriced:
-        return "cost unknown: give --model"
+    for name, text in (("", "cost unknown: give --model"), (STAND_IN, "a stand-in has no cost")):
+        if name in planned.unpriced:
+            return text
     if planned.cost_low is None or planned.cost_high is None:
         return f"the price of {', '.join(planned.unpriced)} is not known"
     source = f"; {planned.price_source}, {planned.price_date}" if planned.price_source else ""

@@ -45,6 +45,8 @@ def test_a_case_file_and_two_commands_end_in_a_verdict(
             line = re.sub(r'"TODO.*"', f'"{text}"', line)
         lines.append(line)
     file.write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(["eval", "run", "effectiveness", "--root", "skills", "--dry-run"]) == 0
+    assert "a stand-in has no cost" in capfd.readouterr().out
     command = [sys.executable, "-m", "skillyard", "eval", "run", "effectiveness"]
     out = io.StringIO()
     assert serve(["--", *command, "--root", "skills"], out, out, Event()) == 0
