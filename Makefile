@@ -53,7 +53,7 @@ eval-sdks: ## Test with the lowest versions of the models' libraries (an environ
 
 adapters: ## Test with the real agent frameworks, inspect_ai and OpenTelemetry (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
-	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/hosts/adapters tests/hosts/decisions tests/evals/agent \
+	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/hosts/adapters tests/hosts/decisions/test_recorder.py tests/evals/agent \
 		--ignore tests/hosts/adapters/test_agent_skills.py $(ARGS)
 
 signatures: ## Test with sigstore, which verifies signatures (an environment of its own)

@@ -198,15 +198,14 @@ def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
 @pytest.mark.parametrize("pairs", [6, pytest.param(50 if SOAK else 16, marks=pytest.mark.slow)])
 def test_pairs_that_run_at_once_leave_one_state(pairs: int, scene: Scene, tmp_path: Path) -> None:
     chance = random.Random(pairs)
-    one = scene.forks
     with Forks(tmp_path) as other:
         for number in range(pairs):
             commands = chance.choices(COMMANDS, k=2)
             project = _copied(scene.before, tmp_path / f"pair-{number}")
-            one.start(project, *commands[0])
+            scene.forks.start(project, *commands[0])
             other.start(project, *commands[1])
-            codes = one.end(), other.end()
+            codes = scene.forks.end(), other.end()
             assert set(codes) <= {0, 1, 2}, (number, commands, codes)
-            assert one.run(project, "sync") == 1, number
+            assert scene.forks.run(project, "sync") == 1, number
             _check(project, (number, commands))
             shutil.rmtree(project)
