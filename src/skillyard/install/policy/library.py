@@ -160,8 +160,9 @@ def load_catalog(
     """Load every skill below the roots.
 
     ``scopes`` adds the folders of agent hosts after the roots: ``project``, ``user``, ``system``.
-    Without roots and scopes the current folder is read, and the scopes ``project`` and ``user``,
-    unless ``skillyard.toml`` names others; with the scope ``none`` the current folder alone.
+    Without roots and scopes the current folder is read (not the home folder or one above it), and
+    the scopes ``project`` and ``user``, unless ``skillyard.toml`` names others; with the scope
+    ``none`` the current folder alone.
     A file that cannot be read becomes a diagnostic and does not affect the others. ``progress`` is
     called repeatedly with (files done, files in all).
 
