@@ -122,6 +122,8 @@ def test_an_agent_that_starts_the_server_at_home_has_its_skills_and_reads_nothin
         assert run("list", "--json").json["counts"]["files"] == 2
     assert run("doctor", "--json").json["findings"][0]["id"] == "agent-folder"
     assert run("list", "--root", str(home), "--json").json["counts"]["files"] == 3
+    monkeypatch.setenv("HOME", str(home / "downloads"))
+    assert "no agent is there; setup knows Claude Code" in run("setup").err
 
 
 def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home: Path) -> None:

@@ -56,7 +56,7 @@ def setup(args: Namespace, console: Console) -> int:
     if args.undo and (args.yes or args.dry_run):
         raise InvalidInput("--undo goes alone")
     from skillyard.base.shapes.upkeep import SetupDone
-    from skillyard.hosts.operations.setup import ask_hook, planned_steps, undo
+    from skillyard.hosts.operations.setup import AGENTS, ask_hook, planned_steps, undo
 
     if args.undo:
         steps = tuple(undo())
@@ -86,6 +86,9 @@ def setup(args: Namespace, console: Console) -> int:
         milliseconds=milliseconds,
     )
     console.show(result, _changes)
+    if not any(step.host for step in steps):
+        known = ", ".join(f"{agent.title} ({agent.folder})" for agent in AGENTS)
+        console.remark(f"no agent is there; setup knows {known}")
     if not changes and not asks:
         console.remark("nothing was changed: --yes changes what is planned")
     return WRONG_USE if any(step.state == "refused" for step in steps) else 0
