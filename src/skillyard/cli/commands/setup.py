@@ -30,8 +30,6 @@ _QUESTIONS = {
 _STYLES = {"done": "high", "present": "high", "undone": "high", "planned": "medium"}
 _CHOICE = re.compile("^skill: (.+)$|the skill `(.+?)`", re.MULTILINE)
 """The skill that an answer of the hook names."""
-_ANSWER_CHARS = 200
-"""Of one line of an answer."""
 
 
 @command(
@@ -71,7 +69,9 @@ def setup(args: Namespace, console: Console) -> int:
         console.print(*map(line, listings))
     changes = args.yes and not args.dry_run
     asks = console.can_confirm and not (args.yes or args.dry_run)
-    steps = tuple(_decided(step, console, changes=changes, asks=asks) for step in planned_steps())
+    steps = tuple(planned_steps())
+    if changes or asks:
+        steps = tuple(_decided(step, console, changes=changes) for step in steps)
     library = hook_library(args, console) if len(catalog) else None
     request = _request(library, console, asks=asks)
     answer, milliseconds = ask_hook(request) if request else ("", 0)
@@ -106,11 +106,11 @@ def _listings(catalog: Catalog) -> Iterator[str]:
         yield f"{host_head(summary)}; {estimate_tokens(summary.text):,} tokens in each session"
 
 
-def _decided(step: SetupStep, console: Console, *, changes: bool, asks: bool) -> SetupStep:
+def _decided(step: SetupStep, console: Console, *, changes: bool) -> SetupStep:
     """Return a planned step after it was carried out, or declined by the user."""
     from skillyard.hosts.operations.setup import apply
 
-    if step.state != "planned" or not (changes or asks):
+    if step.state != "planned":
         return step
     question = _QUESTIONS[step.what].format(title=step.title, note=step.note)
     if changes or console.confirm(f"{question}? ({step.file})"):
@@ -141,4 +141,4 @@ def _changes(result: SetupDone) -> Iterator[Block]:
         yield line(f"A test request: “{result.request}”")
         yield line(f"After {result.milliseconds:,} ms the hook answers{nothing}")
         for each in result.answer.splitlines():
-            yield line(shorten(each, _ANSWER_CHARS), indent=2)
+            yield line(shorten(each, 200), indent=2)
