@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a ri
 
 STEPS = 20
 CHUNK = 20
-QUICK, ALL = 60, 500 if os.environ.get("SKILLYARD_SOAK") else 200
+QUICK, ALL = 60, 500 if os.environ.get("SKILLYARD_SOAK") else 120
 """Sequences of the quick suite, and of all of it."""
 NAMES = ("pay", "ship")
 AGENTS = ("claude-code", "codex", "cursor", "github-copilot", "openclaw", "windsurf")
