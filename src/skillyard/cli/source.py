@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
@@ -95,9 +96,7 @@ def unbound_library_of(
 
 def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     """Return that nothing is there, and what to do next."""
-    from os.path import abspath
-
-    folders = ", ".join(dict.fromkeys(map(abspath, roots)))
+    folders = ", ".join(dict.fromkeys(map(os.path.abspath, roots)))
     places = [f"below {folders}"] if folders else []
     names = {"user": "the user's", "project": "this project's", "system": "the system's"}
     if scopes:
