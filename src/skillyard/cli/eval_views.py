@@ -14,7 +14,7 @@ from skillyard.evals.models.calls import STAND_IN
 from skillyard.evals.report.values import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
-    from skillyard.evals.cases.scaffolding import CaseFile
+    from skillyard.evals.cases.scaffolding import CaseFiles
     from skillyard.evals.layers.run import EvaluationResult, Plan
     from skillyard.evals.report.report import Report
     from skillyard.evals.report.values import Cell, ReportTable
@@ -112,10 +112,9 @@ def changed_blocks(report: Report) -> Iterator[Block]:
     yield from _table(report.changed, is_first=True)
 
 
-def case_file_blocks(
-    files: Sequence[CaseFile], settings: str, model: str, options: str
-) -> Iterator[Block]:
+def case_file_blocks(cases: CaseFiles, options: str) -> Iterator[Block]:
     """Yield the written files, what to edit in them, and the commands that run the cases."""
+    files, settings, model = cases
     for file in files:
         if not file.is_new:
             yield line(Span(file.path, "name"), Span("  is there, left as it is", "dim"))

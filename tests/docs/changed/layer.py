@@ -44,7 +44,8 @@ def run_with_the_stand_in() -> dict[str, object]:
     rubric = Path("evals/rubrics/git-bisect.yaml")
     rubric.parent.mkdir(parents=True)
     rubric.write_text(RUBRIC, encoding="utf-8")
-    assert "are answers with a skill shorter" in skillyard("eval", "run", "--help")
+    help_page = " ".join(skillyard("eval", "run", "--help").split())
+    assert "are answers with a skill shorter than without?" in help_page
     print("help")
     plan = json.loads(skillyard(*RUN, "--dry-run", "--json"))
     assert (plan["cases"], plan["generations"]["to_make"]) == (5, 10)
@@ -68,7 +69,7 @@ if __name__ == "__main__":
     assert {*envelope["cases"][0]["scores"]} == {"enhanced", "baseline"}
     print("results")
     for format, sign in (
-        ("html", "Is it shorter?"),
+        ("html", "Are answers with a skill shorter than without?"),
         ("md", "L7 Characters"),
         ("junit", "L7 brevity"),
     ):

@@ -142,7 +142,7 @@ def init(args: Namespace, console: Console) -> None:
     """
     _require_extra()
     from skillyard.cli.eval_views import case_file_blocks
-    from skillyard.evals.cases.scaffolding import model_question, write_case_file, write_model
+    from skillyard.evals.cases import scaffolding
     from skillyard.evals.layers.work import diagnostic_line
     from skillyard.evals.models.calls import STAND_IN
     from skillyard.evals.operations.eval_runs import eval_config
@@ -156,26 +156,13 @@ def init(args: Namespace, console: Console) -> None:
     model, settings = eval_config(args.evals_dir).models.generation, ""
     if args.model or not model:
         by_default = STAND_IN if console.can_confirm else ""
-        model = args.model or console.ask(model_question()) or by_default
-        settings = write_model(args.evals_dir, model)
-    files = [write_case_file(skill, catalog, args.evals_dir) for skill in skills]
+        model = args.model or console.ask(scaffolding.model_question()) or by_default
+        settings = scaffolding.write_model(args.evals_dir, model)
+    files = [scaffolding.write_case_file(skill, catalog, args.evals_dir) for skill in skills]
     for each in (diagnostic for file in files for diagnostic in file.diagnostics):
         console.note(diagnostic_line(each))
-    if console.json:
-        names = ("path", "skill", "taken_over", "to_write")
-        console.document(
-            {
-                "schema": "skillyard.eval-init/1",
-                "written": [file.path for file in files if file.is_new],
-                "kept": [file.path for file in files if not file.is_new],
-                "files": [
-                    {name: getattr(file, name) for name in names} for file in files if file.is_new
-                ],
-                "settings": settings or None,
-            }
-        )
-    else:
-        console.print(*case_file_blocks(files, settings, model, _places(args)))
+    written = scaffolding.CaseFiles(files, settings, model)
+    console.show(written, partial(case_file_blocks, options=_places(args)))
 
 
 def _places(args: Namespace) -> str:

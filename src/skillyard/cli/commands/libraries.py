@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -129,17 +128,11 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[Block]:
     yield line(f"skillyard {diagnosis.version}: {', '.join(totals)}")
 
 
-def _policy_notes(report: PolicyReport, args: Namespace) -> Iterator[str]:
-    if not (report.files or args.json):
-        yield "no policy holds here: a skillyard-policy.toml in the repository sets one"
-
-
 @view_of(
     "skillyard.hosts.operations.policy_report:policy_report",
     "policy",
     provide={"library": lambda args, console: partial(load, args, console)},
     code=lambda result, args: bool(result.refused),
-    notes=_policy_notes,
 )
 def _report(report: PolicyReport) -> Iterator[Block]:
     """Show the policy in force and the skills that it refuses.
@@ -151,6 +144,8 @@ def _report(report: PolicyReport) -> Iterator[Block]:
         skillyard policy
         skillyard policy --scope user --json
     """
+    if not report.files:
+        yield line("no policy holds here: a skillyard-policy.toml in the repository sets one")
     for path in report.files:
         yield line(Span(clean_line(path), "name"))
         for each in report.rules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
@@ -85,13 +85,14 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
     if request.config and request.no_config:
         raise InvalidInput("--config names a file and --no-config uses none: name one of them")
     paths, library = _places(request, args)
-    options: dict[str, Any] = {
-        "profile": request.profile,
-        "config": CheckConfig.read(request.config) if request.config else None,
-        "find_config": not request.no_config,
-        "library": library,
-    }
-    result, plans = check_paths(paths, fix=request.fix, **options)
+    result, plans = check_paths(
+        paths,
+        fix=request.fix,
+        profile=request.profile,
+        config=CheckConfig.read(request.config) if request.config else None,
+        find_config=not request.no_config,
+        library=library,
+    )
     if request.diff:
         return _diff(plans, console)
     if not console.json and request.format in ("sarif", "github"):
@@ -180,18 +181,13 @@ def _show_findings(
         raise InvalidInput(f"nothing was looked at: {no_skills(list(result.paths), result.scopes)}")
 
 
-def _new_notes(result: NewSkill, args: Namespace) -> Iterator[str]:
-    if not args.json:
-        yield f"write over each … in it; skillyard check {result.path} says what is left"
-
-
 @view_of(
     "skillyard.check.operations.new_skill:write_new_skill",
     "new",
     value("name", "NAME", "the skill's name: a-z, 0-9 and -"),
     value("--from", "DIR", "copy this skill's folder, with the new name", dest="template"),
     value("--into", "DIR", "the folder that gets the skill's folder", default="."),
-    notes=_new_notes,
+    notes=lambda result, _: [f"write over each …; skillyard check {result.path} says what is left"],
 )
 def new(result: NewSkill) -> Iterator[Block]:
     """Write the folder of a new skill.

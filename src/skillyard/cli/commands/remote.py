@@ -93,7 +93,9 @@ def _found(result: SearchResult, *, explain: bool) -> Iterator[Block]:
 
 def _found_table(result: SearchResult) -> Table:
     decimals = 2 if max(each.score for each in result.skills) <= 1.0 else 1  # a probability, points
-    installs = Column("installs", lambda row: _installs(row[1]), right=True)
+    installs = Column(
+        "installs", lambda row: f"{n:,}" if (n := row[1].hit.install_count) else "", right=True
+    )
     return table(
         enumerate(result.skills, 1),
         Column("#", lambda row: str(row[0]), "dim", right=True),
@@ -103,10 +105,6 @@ def _found_table(result: SearchResult) -> Table:
         Column("from", lambda row: ", ".join(row[1].found_by)),
         Column("what it does", lambda row: _description(row[1]), wide=True, cut="end"),
     )
-
-
-def _installs(each: FoundSkill) -> str:
-    return f"{each.hit.install_count:,}" if each.hit.install_count else ""
 
 
 def _description(each: FoundSkill) -> str:

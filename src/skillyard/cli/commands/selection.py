@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from skillyard.base.errors import InvalidInput, SkillNotFound
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command
@@ -35,13 +35,8 @@ def rank(request: RankRequest, args: Namespace, console: Console) -> int:
     )
     if not result.total:
         require_tag(catalog, request.include_tags)
-    if console.json:
-        console.document(result.document(result.diagnostics))
-    else:
-        from skillyard.cli.views import ranking
-
-        console.print(*ranking(result))
-        note_unloaded(result.diagnostics, args, console)
+    console.show(result, "ranking", diagnostics=result.diagnostics)
+    note_unloaded(result.diagnostics, args, console)
     return 0 if result.total else NEGATIVE
 
 
@@ -64,13 +59,8 @@ def select(request: SelectRequest, args: Namespace, console: Console) -> int:
     if result.selection.abstained:
         require_tag(catalog, request.include_tags)
         require_tag(catalog, (request.fallback_tag,) if request.fallback_tag else ())
-    if console.json:
-        console.document(result.document(result.diagnostics))
-    else:
-        from skillyard.cli.views import selection
-
-        console.print(*selection(result))
-        note_unloaded(result.diagnostics, args, console)
+    console.show(result, "selection", diagnostics=result.diagnostics)
+    note_unloaded(result.diagnostics, args, console)
     return NEGATIVE if result.selection.abstained else 0
 
 
@@ -108,14 +98,10 @@ def why(request: WhyRequest, args: Namespace, console: Console) -> None:
     from skillyard.engine.operations.skill_explanation import why_skill
 
     query, scorer, catalog = ranking_inputs(request, args, console)
-    if not len(catalog):
-        error = SkillNotFound(request.name)
-        error.hint = "there are no skills"
-        raise error
     require_tag(catalog, request.include_tags)
     result = why_skill(catalog, request.name, query, scorer=scorer, limit=request.limit)
     if console.json:
-        console.document(result.document(explain=request.explain))
+        console.document(result, explain=request.explain)
     else:
         from skillyard.cli.views import reasons
 

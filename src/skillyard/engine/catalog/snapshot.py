@@ -323,7 +323,9 @@ class Catalog:
             parts = diagnostic.path.replace("\\", "/").split("/")[-2:]
             if not_loaded and name in (*parts, parts[-1].partition(".")[0]):
                 return SkillNotFound(name, near, diagnostic)
-        return SkillNotFound(name, near)
+        missing = SkillNotFound(name, near)
+        missing.hint = missing.hint if names else "there are no skills"
+        return missing
 
 
 def has_tag(skill: Skill, tags: Sequence[str]) -> bool:

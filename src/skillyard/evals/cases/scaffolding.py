@@ -46,6 +46,26 @@ class CaseFile(NamedTuple):
     """About the files that the skill ships."""
 
 
+class CaseFiles(NamedTuple):
+    """What ``eval init`` wrote and kept. ``settings`` is the new file with the model, or empty."""
+
+    files: list[CaseFile]
+    settings: str
+    model: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document ``skillyard.eval-init/1``."""
+        new = [each for each in self.files if each.is_new]
+        names = ("path", "skill", "taken_over", "to_write")
+        return {
+            "schema": "skillyard.eval-init/1",
+            "written": [each.path for each in new],
+            "kept": [each.path for each in self.files if not each.is_new],
+            "files": [{name: getattr(each, name) for name in names} for each in new],
+            "settings": self.settings or None,
+        }
+
+
 def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> CaseFile:
     """Write ``<skill>.yaml`` into a folder, unless it is there. A hidden skill has no negatives.
 
@@ -103,8 +123,7 @@ def write_model(folder: str, model: str) -> str:
     is_claude = model in ("", STAND_IN) or model.startswith("claude")
     todo = f'# generation = "{PLACEHOLDER}: write the id of your model here, and take the # away"'
     lines = (
-        "# Who answers and judges; `openai` is every server of that protocol. Keys come from",
-        "# ANTHROPIC_API_KEY and OPENAI_API_KEY.",
+        "# Who answers and judges; keys: ANTHROPIC_API_KEY, OPENAI_API_KEY (any such server).",
         "[eval]",
         f'provider = "{"anthropic" if is_claude else "openai"}"',
         "[eval.models]",
