@@ -98,7 +98,7 @@ def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Bl
     paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] and not is_fake else ""
     requests = f", {plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
     yield line(plural(len(envelope["cases"]), "case"), requests if meta["model"] else "")
-    if not is_fake and (meta["lost_calls"] or meta["run_calls"] > meta["calls"]):
+    if meta["lost_calls"] or meta["run_calls"] > meta["calls"]:
         lost = f"{plural(meta['lost_calls'], 'request')} gave no result and may have been billed"
         note = f"; {lost}: ${meta['lost_cost']:.4f} of it" if meta["lost_calls"] else ""
         cost = f"${meta['run_cost']:.4f}, {plural(meta['run_calls'], 'request')}{note}"
