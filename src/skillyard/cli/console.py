@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from skillyard.base.invisible import clean
@@ -61,32 +60,22 @@ class Console:
         """Print text of several lines, cleaned, with one line end after it."""
         sys.stdout.write(clean(text).rstrip("\n") + "\n")
 
-    def document(self, value: Any, **parts: Any) -> None:
-        """Print a shape as one JSON document: on one line, or indented on a terminal.
-
-        ``parts`` are what the method that makes the shape takes.
-        """
+    def document(self, value: Any) -> None:
+        """Print a shape as one JSON document: on one line, or indented on a terminal."""
         from json import dumps
 
         from skillyard.base.shapes.encoder import ClientDocument, encode
 
-        shape = value.document(**parts) if hasattr(value, "document") else value
+        shape = value.document() if hasattr(value, "document") else value
         is_shape = isinstance(shape, ClientDocument) or not hasattr(shape, "to_dict")
         members = encode(shape) if is_shape else shape.to_dict()
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
 
-    def show(
-        self, value: _Result, view: Callable[[_Result], Iterable[Block]] | str, **parts: Any
-    ) -> None:
-        """Print a result: its JSON document with ``--json``, else the blocks of a view.
-
-        A string names one of ``skillyard.cli.views``, which is imported where it draws.
-        """
+    def show(self, value: _Result, view: Callable[[_Result], Iterable[Block]]) -> None:
+        """Print a result: its JSON document with ``--json``, else the blocks of a view."""
         if self.json:
-            self.document(value, **parts)
-        elif isinstance(view, str):
-            self.print(*getattr(import_module("skillyard.cli.views"), view)(value))
+            self.document(value)
         else:
             self.print(*view(value))
 

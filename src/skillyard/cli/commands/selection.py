@@ -35,8 +35,13 @@ def rank(request: RankRequest, args: Namespace, console: Console) -> int:
     )
     if not result.total:
         require_tag(catalog, request.include_tags)
-    console.show(result, "ranking", diagnostics=result.diagnostics)
-    note_unloaded(result.diagnostics, args, console)
+    if console.json:
+        console.document(result.document(result.diagnostics))
+    else:
+        from skillyard.cli.views import ranking
+
+        console.print(*ranking(result))
+        note_unloaded(result.diagnostics, args, console)
     return 0 if result.total else NEGATIVE
 
 
@@ -59,8 +64,13 @@ def select(request: SelectRequest, args: Namespace, console: Console) -> int:
     if result.selection.abstained:
         require_tag(catalog, request.include_tags)
         require_tag(catalog, (request.fallback_tag,) if request.fallback_tag else ())
-    console.show(result, "selection", diagnostics=result.diagnostics)
-    note_unloaded(result.diagnostics, args, console)
+    if console.json:
+        console.document(result.document(result.diagnostics))
+    else:
+        from skillyard.cli.views import selection
+
+        console.print(*selection(result))
+        note_unloaded(result.diagnostics, args, console)
     return NEGATIVE if result.selection.abstained else 0
 
 
@@ -101,7 +111,7 @@ def why(request: WhyRequest, args: Namespace, console: Console) -> None:
     require_tag(catalog, request.include_tags)
     result = why_skill(catalog, request.name, query, scorer=scorer, limit=request.limit)
     if console.json:
-        console.document(result, explain=request.explain)
+        console.document(result.document(explain=request.explain))
     else:
         from skillyard.cli.views import reasons
 
