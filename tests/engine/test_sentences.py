@@ -181,6 +181,6 @@ def test_one_sentence_says_what_decided(name: str, request_text: str, decided: s
 def test_why_names_what_of_the_request_a_skill_lacks() -> None:
     pdf = sy.Skill("pdf", 'Fill a document: "sign this form".', "Rotate pages.")
     catalog = sy.Catalog.from_skills([pdf, skill("csv")])
-    first = why_skill(catalog, "pdf", sy.Query("translate the document")).sentences[0]
-    assert 'it lacks "translate", and its phrase "sign this form" is not in the request.' in first
+    first = why_skill(catalog, "pdf", sy.Query("translating the document")).sentences[0]
+    assert 'it lacks "translating", and its phrase "sign this form" is not in the request.' in first
     assert "translate" not in why_skill(catalog, "pdf", sy.Query("rotate pages")).sentences[0]

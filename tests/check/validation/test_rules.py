@@ -156,7 +156,7 @@ SAMPLES = (
     ),
     Sample(
         "reference_missing",
-        _body("Read `references/gone.md`.", references__guide=""),
+        _body("Write it, then read ./references/gone.md.", references__guide=""),
         _body("Read `references/guide.md`. Write `scripts/gone.py`.", references__guide=""),
         6,
     ),
@@ -281,6 +281,9 @@ def test_a_vague_description_is_a_warning_in_every_profile_with_an_example_of_th
     plain = tree(tmp_path / "plain", _one(text(description="Helps with migrations", body="Move.")))
     (found,) = sy.validate(plain)
     assert "Fills in PDF forms" in found.hint
+    said = text(description="Helps with migrations", body="# Move\n\nMove tables of `psql`. End.")
+    (found,) = sy.validate(tree(tmp_path / "said", _one(said)))
+    assert "'Move tables of `psql`. Use when" in found.hint
 
 
 @requirement("validate:descriptions")

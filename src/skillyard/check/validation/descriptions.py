@@ -97,15 +97,19 @@ def person_of(description: str) -> str:
 
 
 def description_from(body: str) -> str:
-    """Return a description from the title and the first headings of a body, empty without any."""
+    """Return a description from the title and first headings of a body, or its first sentence."""
     title = ""
     parts: list[str] = []
-    headings = filter(None, map(_HEADING.match, prose_lines(body)))
+    lines = prose_lines(body, keeps_spans=True)
+    headings = filter(None, map(_HEADING.match, lines))
     for match in islice(headings, _MAX_HEADINGS):
         text = shorten(clean_line(match[2]).strip(" *_:"), 60)
         if len(match[1]) == 1 and not title:
             title = text
         elif len(parts) < 3 and len(words(text) - _GENERIC - _USUAL) > 1:
             parts.append(_CAPITAL.sub(lambda letter: letter[0].lower(), text))
+    telling = (each for each in lines if each[:1].isalpha() and not is_vague(each))
+    if not parts and (sentence := next(telling, "")):
+        title, parts = "", [shorten(clean_line(re.split(r"[.!?:](?:\s|$)", sentence)[0]), 120)]
     about = f"{title}: " if title else ""
     return f"{about}{', '.join(parts)}. Use when somebody asks for this." if parts else ""

@@ -47,7 +47,7 @@ _NO_FILE = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]{1,31}:|//", re.IGNORECAS
 _PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
 _FOLDERS = ("scripts", "references", "assets", "examples", "templates", "resources")
 _PATH = re.compile(
-    rf"(?<![^\s`'\"(=])(?:{'|'.join(_FOLDERS)})/[A-Za-z0-9_./-]{{1,200}}+(?![*<{{$\[…]|:\d)"
+    rf"(?<![^\s`'\"(=])(?:\./)?(?:{'|'.join(_FOLDERS)})/[A-Za-z0-9_./-]{{1,200}}+(?![*<{{$\[…]|:\d)"
 )
 """A path of a bundled file in running text, in code or in a command."""
 _NO_FILE_BEFORE = re.compile(
@@ -57,6 +57,10 @@ _NO_FILE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 """Stands before a path that is an example, that is written, or that is of another skill."""
+_READ_BEFORE = re.compile(
+    r"\b(?:read|see|follow|consult|load)\s{1,2}(?:the\s|file\s){0,2}[`\"'(*]{0,3}\Z", re.IGNORECASE
+)
+"""Stands before a path that is read, whatever is written in the same line."""
 _OTHERS = re.compile(r"\b(?:skill|plugin)\b(?!\.md)", re.IGNORECASE)
 """Stands near a path that may be of another skill, or of one that is to be written."""
 _PLACE_NAME = re.compile(r"\b(?:your|my)[-_]|name\.|\b(?:foo|bar|example)\.", re.IGNORECASE)
@@ -158,14 +162,15 @@ class View:
             for match in (_PATH.finditer(line) if "/" in line else ())
         )
         for number, match in islice(matches, _MAX_NAMED):
-            path = match[0].rstrip(".-")
+            path = match[0].removeprefix("./").rstrip(".-")
             if path in known or "." not in path.rsplit("/", 1)[-1] or _PLACE_NAME.search(path):
                 continue
             line, (start, end) = match.string, match.span()
             above = lines[number - 1][-80:] if number else ""
             before = f"{above}\n{line[max(0, start - 500) : start]}"
             near = f"{before[-60:]} {line[end : end + 60]}"
-            if not (_NO_FILE_BEFORE.search(before) or _OTHERS.search(near)):
+            written = _NO_FILE_BEFORE.search(before) and not _READ_BEFORE.search(before)
+            if not (written or _OTHERS.search(near)):
                 known.add(path)
                 yield TextPlace(path, number), len(prose[number]) < len(line)
 

@@ -53,7 +53,8 @@ COMPARED = 3
 MIN_CLOSE = 2
 """One close decision is chance; a conflict comes back."""
 HOW_TO_LOG = (
-    "set file in [log] of your skillyard.toml, and text = true to log the text of requests too"
+    "`skillyard setup` makes one; or set file in [log] of your skillyard.toml, and text = true to "
+    "log the text of requests too"
 )
 
 
