@@ -172,8 +172,8 @@ SHARED_OPTIONS = dict(
         values(
             "--root",
             "DIR",
-            "look for skills below this folder; may repeat, the first one wins (default: ., and "
-            "the scopes project and user)",
+            "read skills below it; may repeat, first wins (default: ., and scopes project and "
+            "user except in check and scan)",
         ),
         values(
             "--scope",

@@ -96,8 +96,8 @@ def person_of(description: str) -> str:
     return match[0].strip(" .!>") if match is not None else ""
 
 
-def description_from(body: str) -> str:
-    """Return a description from the title and first headings of a body, or its first sentence."""
+def description_from(body: str, *, from_prose: bool) -> str:
+    """Return a description from the first headings of a body, else ``from_prose``."""
     title = ""
     parts: list[str] = []
     lines = prose_lines(body, keeps_spans=True)
@@ -109,7 +109,7 @@ def description_from(body: str) -> str:
         elif len(parts) < 3 and len(words(text) - _GENERIC - _USUAL) > 1:
             parts.append(_CAPITAL.sub(lambda letter: letter[0].lower(), text))
     telling = (each for each in lines if each[:1].isalpha() and not is_vague(each))
-    if not parts and (sentence := next(telling, "")):
+    if from_prose and not parts and (sentence := next(telling, "")):
         title, parts = "", [shorten(clean_line(re.split(r"[.!?:](?:\s|$)", sentence)[0]), 120)]
     about = f"{title}: " if title else ""
     return f"{about}{', '.join(parts)}. Use when somebody asks for this." if parts else ""

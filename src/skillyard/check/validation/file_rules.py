@@ -210,7 +210,8 @@ def _description_person(view: View) -> Violations:
 
 
 def _at_description(view: View, message: str) -> Violation:
-    example = description_from(view.body)
+    is_poor = is_vague(view.description or "", view.name or "")
+    example = description_from(view.body, from_prose=is_poor)
     hint = f"say what it does and when to use it, for example {quote(example, 250)}"
     return Violation(message, view.line("description"), hint=hint if example else "")
 
