@@ -7,6 +7,7 @@ you keep it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -71,6 +72,14 @@ def test_the_hostile_skills_are_shown_harmlessly(area: str, tmp_path: Path) -> N
             assert clean_line(skill.description)[:300] in clean_line(page.text())
             seen += 1
     assert seen
+
+
+def test_what_stands_below_the_floor_is_said_without_a_number() -> None:
+    best = max(found.score for found in example().skills)
+    html = results_page(OFFER, Question("fill in a pdf form"), replace(example(), floor=best), None)
+    page = read(html)
+    assert len(page.all("p", class_="divider")) == 1
+    assert "These fit less well" in page.text()
 
 
 def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None:

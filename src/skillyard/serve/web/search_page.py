@@ -121,7 +121,7 @@ def results_page(
         result=result,
         scale=scale_of(result.ranker),
         floor=floor,
-        below=f"Below {floor:.3g}, which is what a choice takes" if isfinite(floor) else "The rest",
+        below="These fit less well" if isfinite(floor) else "The rest",
         verdict=verdict,
         first=first,
         rest=rest,
