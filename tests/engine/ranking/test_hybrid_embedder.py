@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import Query
+from skillyard.engine.operations.skill_explanation import why_skill
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.errors import EmbedderFailed, InvalidInput
@@ -69,9 +70,13 @@ def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
 def test_an_embedder_of_english_reads_every_text_in_english(is_english: bool, text: str) -> None:
     embedder = Letters()
     embedder.is_english = is_english
-    catalog = sy.Catalog.from_skills([sy.Skill("bericht", "schreibe mir den Bericht", "Text.")])
-    sy.rank(catalog, "schreibe mir den Bericht", scorer=Hybrid(embedder=embedder))
+    skill = sy.Skill("bericht", "schreibe mir den Bericht", "Text.")
+    hidden = sy.Skill("secret", "Zigzag quiz, secretly.", "Text.", trigger=True)
+    catalog, scorer = sy.Catalog.from_skills([skill, hidden]), Hybrid(embedder=embedder)
+    sy.rank(catalog, "schreibe mir den Bericht", scorer=scorer)
     assert embedder.queries == [text]
+    why_skill(catalog, "secret", Query("schreibe mir den Bericht"), scorer=scorer)
+    assert {*embedder.queries} == {text}
     assert embedder.asked[0].endswith(text)
 
 

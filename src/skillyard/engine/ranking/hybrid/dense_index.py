@@ -20,6 +20,7 @@ from skillyard.engine.embedding.protocol import (
 from skillyard.engine.index.library import Library, memory_searcher
 from skillyard.engine.index.library_spec import WEIGHTING_VERSION
 from skillyard.engine.index.segment_reader import IndexedDocument
+from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 from skillyard.engine.skill import Skill
 
 UNIT_DOT = UNIT * UNIT
@@ -75,8 +76,9 @@ class DenseIndex:
             for own_ordinal, library_ordinal in self._library_ordinals.items()
         }
 
-    def direction(self, text: str) -> bytes:
+    def direction(self, analysed: AnalysedQuery) -> bytes:
         """Return the vector of a request; empty when it has none. Raises EmbedderFailed."""
+        text = analysed.english if self.is_english else analysed.wanted
         if not text.strip() or not self.dimensions:
             return b""
         (vector,) = embed_checked(self.embedder, [text], query=True)

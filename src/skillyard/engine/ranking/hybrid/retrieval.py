@@ -102,10 +102,7 @@ def retrieve(
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
-    embedded_query = b""
-    if dense is not None:
-        text = analysed.english if dense.is_english else analysed.wanted
-        embedded_query = dense.direction(text)
+    embedded_query = dense.direction(analysed) if dense is not None else b""
     embedded = [] if dense is None else dense.nearest(embedded_query, fusion.depth, allowed)
     near = dict(nearest)
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))

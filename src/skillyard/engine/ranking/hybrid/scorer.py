@@ -486,7 +486,7 @@ class ScoredHybrid(Scored):
         vector = self.analysed.vector if feedback is None else feedback.direction
         near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
         dense = self.bound.dense
-        direction = b"" if dense is None else dense.direction(self.analysed.wanted)
+        direction = b"" if dense is None else dense.direction(self.analysed)
         cosine = {} if dense is None else dense.cosines(direction, [ordinal])
         embedded = cosine.get(ordinal, 0.0)
         return ordinal, Evidence(words, near, embedded=embedded)
