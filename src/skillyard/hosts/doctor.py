@@ -157,8 +157,8 @@ def _policy(request: _Request) -> Iterator[Finding]:
 def _folders(request: _Request) -> Iterator[Finding]:
     """Look into each root, then into the agents' folders of the user and of the scopes."""
     agents = places_of({*request.scopes, "user"}).roots
-    found = [_folder(each.path, HOST_TITLES[each.host], OK, request) for each in agents]
-    has_skills = any(each.details["counts"]["skills"] for each in found)
+    of_agents = [_folder(each.path, HOST_TITLES[each.host], OK, request) for each in agents]
+    has_skills = any(each.details["counts"]["skills"] for each in of_agents)
     empty = WARNING if request.roots else OK if has_skills else INFO
     for root in request.roots or (() if holds_home() else (".",)):
         if os.path.isdir(root):
@@ -167,7 +167,7 @@ def _folders(request: _Request) -> Iterator[Finding]:
         what = "is not a folder" if os.path.lexists(root) else "does not exist"
         remedy = "Name a folder that holds skills with --root."
         yield _finding("root", ERROR, f"the root {root} {what}", remedy, path=root)
-    yield from found
+    yield from of_agents
     if not agents:
         yield _finding(
             "agent-folder",

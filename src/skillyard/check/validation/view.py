@@ -169,8 +169,8 @@ class View:
             above = lines[number - 1][-80:] if number else ""
             before = f"{above}\n{line[max(0, start - 500) : start]}"
             near = f"{before[-60:]} {line[end : end + 60]}"
-            written = _NO_FILE_BEFORE.search(before) and not _READ_BEFORE.search(before)
-            if not (written or _OTHERS.search(near)):
+            is_output = _NO_FILE_BEFORE.search(before) and not _READ_BEFORE.search(before)
+            if not (is_output or _OTHERS.search(near)):
                 known.add(path)
                 yield TextPlace(path, number), len(prose[number]) < len(line)
 

@@ -161,8 +161,8 @@ def init(args: Namespace, console: Console) -> None:
     files = [scaffolding.write_case_file(skill, catalog, args.evals_dir) for skill in skills]
     for each in (diagnostic for file in files for diagnostic in file.diagnostics):
         console.note(diagnostic_line(each))
-    written = scaffolding.CaseFiles(files, settings, model)
-    console.show(written, partial(case_file_blocks, options=_places(args)))
+    cases = scaffolding.CaseFiles(files, settings, model)
+    console.show(cases, partial(case_file_blocks, options=_places(args)))
 
 
 def _places(args: Namespace) -> str:

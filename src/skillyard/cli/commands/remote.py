@@ -51,7 +51,7 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
     if console.json:
         console.document(result.to_dict(explain=request.explain))
     else:
-        console.print(*_found(result, explain=request.explain))
+        console.print(*_search_blocks(result, explain=request.explain))
     for status in result.sources:
         if status.state == "ok" or console.json:
             continue
@@ -62,7 +62,7 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
     return 0 if result.count else NEGATIVE
 
 
-def _found(result: SearchResult, *, explain: bool) -> Iterator[Block]:
+def _search_blocks(result: SearchResult, *, explain: bool) -> Iterator[Block]:
     """Yield a table, the outcome of each source, and requested score trees."""
     from skillyard.cli.views import tree
     from skillyard.install.sources.settings import LOCAL
@@ -76,7 +76,7 @@ def _found(result: SearchResult, *, explain: bool) -> Iterator[Block]:
             score = f"{result.skills[0].score:.2f}"
             best = f"the best scores {score}, below the floor of {result.floor:.3g}"
             yield line(Span("No skill surely fits:", "head"), f" {best}.")
-        yield _found_table(result)
+        yield _skill_table(result)
     sources = ", ".join(
         f"{status.name} {status.found if status.state == 'ok' else 'failed'}"
         for status in result.sources
@@ -91,7 +91,7 @@ def _found(result: SearchResult, *, explain: bool) -> Iterator[Block]:
             yield tree(each.match.explanation)
 
 
-def _found_table(result: SearchResult) -> Table:
+def _skill_table(result: SearchResult) -> Table:
     decimals = 2 if max(each.score for each in result.skills) <= 1.0 else 1  # a probability, points
     installs = Column(
         "installs", lambda row: f"{n:,}" if (n := row[1].hit.install_count) else "", right=True
