@@ -59,11 +59,8 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def served(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The library, served until the tests over it have ended."""
     home = tmp_path_factory.mktemp("home")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "SKILLYARD_CACHE": f"{home}/cache",
-    }
+    # No more than what a client hands on to a server that it starts: so both have one index.
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     given = ("--local-only", str(library.root))
     log = home / "server.log"
     with log.open("w") as errors:
