@@ -7,7 +7,8 @@ are processes of their own, each spoken to by the SDK's client over one kept con
 what is timed is the call as the client sees it, less the work that the tool is for. That is the
 use case that it calls, timed by a clock around it in the server itself, call by call, since a
 process that sleeps between calls works more slowly than one that does the same again and again.
-Everything else is overhead, the client's check of our results against their schemas included. Of
+Everything else is overhead, the client's check of our results against their schemas included. The
+first figure is the start: processor time of the process that answers the list of tools. Of
 ``load_skill`` the look into the skill's folder is taken off, and of ``list_skills`` nothing. The
 library of 10,000 skills is the corpus.
 """
@@ -22,7 +23,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +36,8 @@ from benchmarks.measure import (
     Skipped,
     child_environment,
     duration,
+    run_child,
+    shown,
 )
 
 SUMMARY = "a call of our MCP tools over the SDK's trivial tool, at the same result size"
@@ -43,6 +46,9 @@ CALLS = 60
 """Calls of one round, in turns; the round's figure is the tenth part that was quickest, at its
 slowest: two processes on a busy machine wait for each other at random."""
 TARGET = 1.3
+START_S = 1.0
+"""Seconds of processor time that a start may take."""
+CLIENT = {"name": "benchmark", "version": "0"}
 
 TRIVIAL = """
 import sys
@@ -92,6 +98,7 @@ def run(options: Options) -> Iterator[Figure]:
         small = Path(folder) / "skills"
         _write_small(small)
         environment = child_environment(folder + "/bytecode")
+        yield _start(small, environment, rounds)
         yield from asyncio.run(_figures(str(small), "3 skills", environment, rounds))
     if not corpus_file(options.shared).is_file():
         return
@@ -103,6 +110,25 @@ def run(options: Options) -> Iterator[Figure]:
         environment = child_environment(bytecode)
         what = f"{library.files:,} skills"
         yield from asyncio.run(_figures(str(library.root), what, environment, rounds))
+
+
+def _start(root: Path, environment: Mapping[str, str], rounds: int) -> Figure:
+    """Return the processor time of a process that answers the list of tools, over ``START_S``."""
+    opening: Any = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": opening},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    ]
+    lines = root.parent / "messages.jsonl"
+    lines.write_text("".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in messages))
+    serve = 'exec "$0" -m skillyard serve --mcp stdio --local-only "$1" < "$2"'
+    command = ("sh", "-c", serve, sys.executable, str(root), str(lines))
+    samples = [run_child(command, environment) for _ in range(rounds + 1)][1:]
+    ratios = Ratios(tuple(each.cpu_s / START_S for each in samples))
+    return Figure(
+        "start to tools/list", shown(samples, "serve --mcp stdio"), f"{START_S:g} s", ratios, 1.0
+    )
 
 
 def _write_small(root: Path) -> None:
