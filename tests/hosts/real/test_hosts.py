@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from skillyard.hosts.hook.hosts import host_of
 from tests.hosts.hook.test_host_text import HOST_TEXTS
 from tests.hosts.real.conftest import BISECT, ClaudeCode, Codex
 from tests.hosts.real.scripted_model import Call, texts_in
@@ -49,6 +50,13 @@ class TestHook:
             prompt = text.replace("PDF form", "bisect a regression").replace("pdf", "git-bisect")
             assert "skillyard chose" not in sent(host.asked(prompt)), prompt
 
+    def test_what_the_host_loads_itself_gets_no_second_copy(self, host: ClaudeCode | Codex) -> None:
+        host.own(*SKILLS)
+        host.skillyard("hook", "install", host.name, *UNHURRIED)
+        read = sent(host.asked(f"{host_of(host.name).sign}git-bisect {BISECT}"))
+        assert read.count("# Find the breaking commit") == 1
+        assert "skillyard chose" not in read
+
     def test_the_host_hands_over_what_the_recorded_payload_has(
         self, host: ClaudeCode | Codex
     ) -> None:
@@ -80,11 +88,6 @@ class TestServer:
         answer = sent([last["messages" if host.name == "claude-code" else "input"]])
         assert "git-bisect" in answer
         assert "confidence" in answer
-
-    def test_a_skill_is_loaded_with_its_origin(self, host: ClaudeCode | Codex) -> None:
-        host.serve(REPOSITORY / "examples" / "skills")
-        *_, last = host.asked("go on", Call("load_skill", {"name": "git-bisect"}))
-        assert "Halve" in sent([last]) or "git bisect" in sent([last])
 
 
 class TestListing:
