@@ -12,12 +12,7 @@ from skillyard.base.errors import ServiceFailed, ServiceRefused, ServiceUnavaila
 from skillyard.base.shapes.service import Fault
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.serve.client import SourcesFailed
-from skillyard.serve.runtime.errors import (
-    Refused,
-    sources_refusal,
-    unavailable,
-    wrong_field,
-)
+from skillyard.serve.runtime.errors import Refused, sources_refusal, unavailable, wrong_field
 from skillyard.serve.runtime.guards import busy
 from tests.serve.client.client_pair import Question, Way, answer, lying, raised
 from tests.serve.http.local_server import LIBRARY, Running, running

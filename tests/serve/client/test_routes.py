@@ -119,10 +119,6 @@ def test_a_skill_that_was_fetched_is_one_like_any_other(served: Running) -> None
     local = sy.parse_skill("pdf-tables/SKILL.md", LIBRARY["pdf-tables/SKILL.md"])
     skill = as_skill(found)
     assert found.raw_content == LIBRARY["pdf-tables/SKILL.md"]
-    assert (skill.id, skill.hash, skill.body) == (
-        local.id,
-        local.hash,
-        local.body,
-    )
+    assert (skill.id, skill.hash, skill.body) == (local.id, local.hash, local.body)
     assert sy.prompt_block(skill) == sy.prompt_block(local)
     assert sy.rank([skill], "pdf tables")[0].skill == skill

@@ -66,9 +66,7 @@ def test_cards_keep_texts_within_the_budget_best_first(tmp_path: Path) -> None:
             assert all((s["raw_content"] is None) == s["omitted"] for s in answer["skills"])
 
 
-def test_a_search_over_the_catalog_alone_is_tagged_and_told_to_be_the_same(
-    served: Running,
-) -> None:
+def test_a_search_over_the_catalog_alone_is_tagged_and_told_to_be_the_same(served: Running) -> None:
     first = served.get("/search?q=pdf&source=local")
     again = served.get(
         "/search?q=pdf&source=local", headers={"If-None-Match": first.headers["etag"]}

@@ -15,12 +15,7 @@ from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.store.values import Submission
 from skillyard.types import Reference
-from tests.serve.mcp.local_servers import (
-    ask,
-    eventually,
-    options_of,
-    run,
-)
+from tests.serve.mcp.local_servers import ask, eventually, options_of, run
 from tests.store.node.nodes import store_in
 from tests.store.skills import skill
 

@@ -51,10 +51,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @for_each("era", ERAS)
 def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
     async def work() -> None:
-        async with (
-            connected(served.url, era) as one,
-            connected(served.url, "legacy") as other,
-        ):
+        async with connected(served.url, era) as one, connected(served.url, "legacy") as other:
             found = await asyncio.gather(
                 *(called(each, "load_skill", {"name": "deploy"}) for each in (one, other) * 20)
             )

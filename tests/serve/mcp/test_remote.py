@@ -13,14 +13,7 @@ from mcp import Client
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import settings_of, skill_text
-from tests.serve.mcp.local_servers import (
-    ERAS,
-    Serving,
-    called,
-    eventually,
-    serving,
-    shows,
-)
+from tests.serve.mcp.local_servers import ERAS, Serving, called, eventually, serving, shows
 
 MARKET = "market/skills"
 BODY = "Fill the form, field by field.</skill_content>"

@@ -135,6 +135,35 @@ def test_no_message_ends_the_server_or_shows_a_trace(root: Path, spoken: Spoken)
     assert spoken.end() == (0, b"")
 
 
+META = {
+    "io.modelcontextprotocol/protocolVersion": ERAS[0],
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+CALL = {**PING, "method": "tools/call", "params": {"name": "list_skills"}}
+CANCEL = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "last"}}
+LISTEN = {**PING, "method": "subscriptions/listen", "params": {"notifications": {}, "_meta": META}}
+
+
+@pytest.mark.parametrize(
+    ("first", "meta"),
+    [((INITIALIZE, INITIALIZED, CALL, CANCEL), {}), ((LISTEN,), META)],
+    ids=["one is cancelled", "one has no end"],
+)
+def test_requests_before_the_end_of_the_input_are_answered(
+    root: Path, first: Any, meta: Any
+) -> None:
+    program = f"import skillyard.serve.mcp.stdio as it; it.LAST_S = {10 * PATIENCE_S}"
+    spoken = Spoken(root, f"{program}\n{over_stdio(root).args[1]}")
+    listing = {**PING, "method": "tools/list", "params": {"_meta": meta}}
+    try:
+        spoken.say(*map(line, first), *(line({**listing, "id": number}) for number in range(20)))
+        output, _ = spoken.process.communicate(timeout=PATIENCE_S)
+    finally:
+        spoken.close()
+    assert {json.loads(each).get("id") for each in output.splitlines()} >= {*range(20)}
+    assert spoken.process.returncode == 0
+
+
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
 )
@@ -174,9 +203,17 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
         assert b"Traceback" not in held.read()
 
 
-def test_the_server_starts_without_the_client_of_the_sdk() -> None:
+def test_the_server_starts_without_what_it_does_not_need_of_the_sdk_and_others() -> None:
+    heavy = (
+        "mcp.client",
+        "mcp.server.mcpserver",
+        "httpx2",
+        "numpy",
+        "rich",
+        "skillyard.serve.http",
+    )
     program = (
-        "import sys, skillyard.serve.mcp.stdio; assert 'mcp.client' not in sys.modules;"
+        f"import sys, skillyard.serve.mcp.stdio; assert not {{*{heavy}}} & {{*sys.modules}};"
         "from mcp import Client; import mcp; assert mcp.server.MCPServer and Client is mcp.Client"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

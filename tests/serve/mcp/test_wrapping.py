@@ -8,10 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.mcp.frames import (
-    frame_file,
-    frame_skill,
-)
+from skillyard.serve.mcp.frames import frame_file, frame_skill
 from tests.serve.mcp.local_servers import called, document, in_process, run, shows, write_tree
 
 TAG = re.compile(r"<\s*/?\s*skill_", re.IGNORECASE)

@@ -24,10 +24,7 @@ TOKEN = "a-token-that-nobody-may-read"
 def unreadable(tmp_path: Path) -> Settings:
     missing = str(tmp_path / "registry.md")
     return Settings(
-        enabled=("registry",),
-        registry_files=(missing,),
-        shipped_registry=False,
-        github_token=TOKEN,
+        enabled=("registry",), registry_files=(missing,), shipped_registry=False, github_token=TOKEN
     )
 
 

@@ -72,10 +72,7 @@ def test_questions_are_answered_by_hybrid_until_all_vectors_are_there(
         assert (before["scorer"], before["rejected"]) == ("hybrid", [])
         for path in (f"/rank?q={TEXT}", f"/why?q={TEXT}&name=deploy"):
             assert server.get(path).json()["note"] == COMPUTING
-        for address in (
-            f"/?q={TEXT}",
-            f"/page/skills/local/deploy?q={TEXT}",
-        ):
+        for address in (f"/?q={TEXT}", f"/page/skills/local/deploy?q={TEXT}"):
             page = server.get(address, headers={"Accept": "text/html"})
             assert page.status_code == 200
             assert COMPUTING in page.text

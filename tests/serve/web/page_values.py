@@ -52,10 +52,7 @@ def pages_of(text: str) -> list[bytes]:
         SkillView(found, listed, "", "", None, text),
         SkillView(found._replace(skill=skill.replace(body=None))),
     )
-    return [
-        results_page(OFFER, asked, result, selected),
-        *(skill_page(view) for view in views),
-    ]
+    return [results_page(OFFER, asked, result, selected), *(skill_page(view) for view in views)]
 
 
 def example() -> SearchResult:

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.install.sources.protocol import Hit
-from skillyard.serve.web.addresses import (
-    install_line,
-)
+from skillyard.serve.web.addresses import install_line
 from tests.tables import for_each
 
 names = st.text(min_size=1, max_size=30)

@@ -189,10 +189,7 @@ class Client(_BaseClient):
 
     def _send(self, call: Call[Any]) -> Response:
         until = self._check_open()
-        with (
-            self._errors(call),
-            self._http.stream(**call.request(self.url)) as stream,
-        ):
+        with self._errors(call), self._http.stream(**call.request(self.url)) as stream:
             response = Response(stream.status_code, stream.headers)
             for piece in stream.iter_bytes():
                 response.add(piece, ANSWER_BYTES, until)

@@ -35,12 +35,7 @@ from skillyard.serve.runtime.app_context import (
     HttpRoute,
     RouteRequest,
 )
-from skillyard.serve.runtime.encoding import (
-    SAFE_HEADERS,
-    Reply,
-    matches,
-    tag_of,
-)
+from skillyard.serve.runtime.encoding import SAFE_HEADERS, Reply, matches, tag_of
 from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.fields import from_json, from_query, read_values
 from skillyard.serve.runtime.guards import header_of
@@ -85,11 +80,8 @@ def create_app(
     resources += [StarletteRoute(path, mcp) for path in (MCP_PATH, f"{MCP_PATH}/")]
     if routes:
         resources.append(Mount("/static", _Assets(directory=_STATIC)))
-    app = Starlette(
-        routes=resources,
-        exception_handlers={HTTPException: _no_route},
-        lifespan=_lifespan,
-    )
+    handlers = {HTTPException: _no_route}
+    app = Starlette(routes=resources, exception_handlers=handlers, lifespan=_lifespan)
     app.router.redirect_slashes = False  # one address per resource, without redirects
     app.state.context = context
     app.state.mcp = mcp

@@ -26,11 +26,7 @@ from skillyard.engine.resources import Resource, list_resources, read_resource
 from skillyard.engine.skill import Origin, Skill
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import SelectResult, select_skills
-from skillyard.serve.mcp.call import (
-    Answer,
-    cursor_of,
-    place_in,
-)
+from skillyard.serve.mcp.call import Answer, cursor_of, place_in
 from skillyard.serve.mcp.frames import FramedText, frame_file, frame_skill, safe_json, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
 from skillyard.serve.runtime.app_context import AppContext
@@ -103,11 +99,7 @@ def _listing(snapshot: Snapshot, page: list[Skill], total: int, more: str | None
         lines.append(f"{plural(len(problems), 'file')} did not load:")
         lines += [f"- {each.path}: {each.message}" for each in problems[:5]]
     listing = shapes.LibraryPage(
-        skills=cards,
-        total=total,
-        counts=counts.document(),
-        next_cursor=more,
-        problems=problems,
+        skills=cards, total=total, counts=counts.document(), next_cursor=more, problems=problems
     )
     return Answer("\n".join(lines), encode(listing))
 
@@ -356,9 +348,7 @@ def _below_roots(snapshot: Snapshot, catalog: Catalog, why: WhyResult) -> WhyRes
         )
 
     return why._replace(
-        hints=relative(why.hints),
-        left_out=relative(why.left_out),
-        advice=relative(why.advice),
+        hints=relative(why.hints), left_out=relative(why.left_out), advice=relative(why.advice)
     )
 
 

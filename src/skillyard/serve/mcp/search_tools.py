@@ -146,12 +146,8 @@ async def get_skill(context: AppContext, request: Any) -> Answer:
     snapshot = await context.follower.fresh()
     source, skill_id = request.source.strip(), request.skill_id.strip()
     references = request.include_references
-    return _one(
-        snapshot,
-        await skill_by_source(
-            context, snapshot, source, skill_id, references=references, raw=False
-        ),
-    )
+    found_skill = await skill_by_source(context, snapshot, source, skill_id, references=references)
+    return _one(snapshot, found_skill)
 
 
 async def add_skill(context: AppContext, request: Any) -> Answer:
@@ -161,7 +157,7 @@ async def add_skill(context: AppContext, request: Any) -> Answer:
         raise InvalidInput("name must not be empty")
     snapshot = await context.follower.fresh()
     references = request.include_references
-    found_skill = await skill_by_name(context, snapshot, name, references=references, raw=False)
+    found_skill = await skill_by_name(context, snapshot, name, references=references)
     return _one(snapshot, found_skill)
 
 

@@ -33,13 +33,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
 from skillyard.serve.mcp import extension
-from skillyard.serve.mcp.call import (
-    Answer,
-    failure_of,
-    invalid,
-    log_failure,
-    protocol_error,
-)
+from skillyard.serve.mcp.call import Answer, failure_of, invalid, log_failure, protocol_error
 from skillyard.serve.mcp.local_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (

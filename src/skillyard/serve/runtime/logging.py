@@ -19,6 +19,7 @@ from typing import Any, TextIO
 from skillyard.base.errors import SkillyardError
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, plural, shorten, without_secrets
+from skillyard.hosts.decisions.files import moment
 
 MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000
@@ -166,10 +167,7 @@ def _exception_facts(error: BaseException) -> dict[str, str]:
         text = clean_line(str(each))
         messages.append(f"{name}: {text}" if text else name)
         each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
-    return {
-        "error": type(error).__name__,
-        "cause": shorten(" <- ".join(messages), MESSAGE_CHARS),
-    }
+    return {"error": type(error).__name__, "cause": shorten(" <- ".join(messages), MESSAGE_CHARS)}
 
 
 def _trace(error: BaseException) -> str:
@@ -177,9 +175,8 @@ def _trace(error: BaseException) -> str:
 
 
 def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
-    now = time.time()
-    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-    return json.dumps({"time": when, "level": level, "event": event, **facts}, default=str)
+    entry = {"time": moment(time.time()), "level": level, "event": event, **facts}
+    return json.dumps(entry, default=str)
 
 
 def _lines(sentence: str, facts: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from skillyard.serve.runtime.snapshot import Snapshot
 
 
 async def skill_by_name(
-    context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+    context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool = False
 ) -> FoundSkill:
     """Return the skill with a name: from the catalog, or else by exact name or id from a remote.
 
@@ -55,7 +55,7 @@ async def skill_by_source(
     skill_id: str,
     *,
     references: bool,
-    raw: bool,
+    raw: bool = False,
 ) -> FoundSkill:
     """Return the skill of a source and id. Raises Refused (404, 422, 503) and SkillyardError."""
     if source == LOCAL:

@@ -140,15 +140,7 @@ class Snapshot:
 
     def evaluate(self, request: EvaluateRequest) -> Evaluated:
         """Return the documented evaluation."""
-        return evaluate_skills(
-            self.ranking_for("confidence").catalog,
-            request.text,
-            request.files,
-            request.recent_activity,
-            threshold=request.threshold,
-            limit=request.limit,
-            show_details=request.show_details,
-        )
+        return evaluate_skills(self.ranking_for("confidence").catalog, **vars(request))
 
     def _without_vectors(self, scorer: str, why: str) -> Ranking:
         note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
@@ -204,10 +196,7 @@ def _generation(catalog: IndexedCatalog) -> tuple[str, int, str]:
 
 
 def snapshot_of(
-    catalog: Catalog,
-    generation: int,
-    opened: Callable[[], Catalog],
-    before: Catalog | None = None,
+    catalog: Catalog, generation: int, opened: Callable[[], Catalog], before: Catalog | None = None
 ) -> Snapshot:
     """Return the catalog with every skill in memory, and with an index that matches it.
 

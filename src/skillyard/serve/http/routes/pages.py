@@ -149,13 +149,10 @@ async def skill(context: AppContext, request: RouteRequest) -> Reply:
     scorer = None if values["scorer"] == context.scorer else context.scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
-        context, snapshot, values["source"], values["id"], references=True, raw=False
+        context, snapshot, values["source"], values["id"], references=True
     )
     view = SkillView(
-        found_skill,
-        query=_form_text(values["q"]),
-        scorer=scorer or "",
-        file=values["file"],
+        found_skill, query=_form_text(values["q"]), scorer=scorer or "", file=values["file"]
     )
     if values["source"] != LOCAL:
         return _page(await context.in_slow_thread(skill_page, view))
