@@ -129,10 +129,7 @@ def test_a_task_that_nothing_speaks_of_ends_at_last() -> None:
 
 def test_a_generalist_comes_after_the_task() -> None:
     policy = sy.SelectionPolicy(fallback_tag="generalist")
-    skills = [
-        skill("csv", "Clean csv exports."),
-        skill("any", "Anything.", tags=("generalist",)),
-    ]
+    skills = [skill("csv", "Clean csv exports."), skill("any", "Anything.", tags=("generalist",))]
 
     def name_after(memory: Memory, request: str) -> str:
         selection = sy.select(skills, request, policy, "overlap")

@@ -16,11 +16,7 @@ from skillyard import Query, SkillIoError
 from skillyard.errors import InvalidInput
 from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions import with_feedback
-from skillyard.hosts.decisions.feedback_file import (
-    add_feedback,
-    clear_feedback,
-    list_feedback,
-)
+from skillyard.hosts.decisions.feedback_file import add_feedback, clear_feedback, list_feedback
 from tests.tables import for_each
 
 QUERY = Query("clean this csv file")

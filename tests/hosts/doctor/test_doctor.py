@@ -101,18 +101,10 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
 
 @pytest.mark.parametrize(
     ("section", "key", "value"),
-    [
-        ("store", "url", "mysql://me:hunter2@host/db"),
-        ("sources", "ranker", "no-such-scorer"),
-    ],
+    [("store", "url", "mysql://me:hunter2@host/db"), ("sources", "ranker", "no-such-scorer")],
 )
 def test_a_value_that_only_a_command_can_judge_is_judged(
-    section: str,
-    key: str,
-    value: str,
-    doctor: Doctor,
-    user: User,
-    monkeypatch: pytest.MonkeyPatch,
+    section: str, key: str, value: str, doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(monkeypatch, user.home, **{section: {key: value}})
     report = doctor()

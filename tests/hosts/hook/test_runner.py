@@ -61,16 +61,12 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
     (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
     odds = match.score / (1 - match.score)
     dear = replace(PATIENT, wrong_cost=odds * 2, max_chars=2_000)
-
-    def answered(options: HookOptions) -> str:
-        return answer(options)
-
-    shown = answered(dear)
+    shown = answer(dear)
     assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
     assert str(users_skill) in shown
     assert "Do it." not in shown
-    assert answered(replace(dear, perhaps=False)) == ""
-    assert answered(replace(dear, wrong_cost=odds * 7)) == ""
+    assert answer(replace(dear, perhaps=False)) == ""
+    assert answer(replace(dear, wrong_cost=odds * 7)) == ""
     assert events() == []
 
 
