@@ -23,9 +23,7 @@ class OneSkillRequest:
     """One skill, by its name or by its source and id."""
 
     include_raw: Annotated[
-        bool,
-        "Bring the text of SKILL.md as it stands in the file.",
-        Spelling(on=("http",)),
+        bool, "Bring the text of SKILL.md as it stands in the file.", Spelling(on=("http",))
     ] = False
     include_references: Annotated[
         bool,

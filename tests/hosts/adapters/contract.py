@@ -107,7 +107,7 @@ class AdapterContract(ABC):
             assert "".join(request).count("[skill:csv-cleaning]") == 1
 
     def test_another_task_ends_it_and_its_return_sends_no_body_again(self) -> None:
-        *_, other, again = self.talked(library(), FITS, NOTHING, FITS)
+        *_, other, again = self.talked(library().catalog, FITS, NOTHING, FITS)
         assert other[-1] == NOTHING
         assert other[0].startswith(CHOSEN)
         assert again[:-1] == other

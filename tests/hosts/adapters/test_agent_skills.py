@@ -28,8 +28,6 @@ from tests.tables import for_each
 from tests.worked_examples.making import document, skill
 
 MODULES = ("adk", "pydantic_ai", "langchain", "openai_agents")
-EXTRAS = {"adk": "adk", "pydantic_ai": "pydantic-ai", "langchain": "langchain"}
-EXTRAS["openai_agents"] = "openai-agents"
 
 
 class TestChoosing:
@@ -254,5 +252,6 @@ class TestWithoutTheFramework:
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
-        assert re.search(rf"pip install .*\[{EXTRAS[module]}\]( @ [^']*)?'", done.stdout)
+        extra = module.replace("_", "-")
+        assert re.search(rf"pip install .*\[{extra}\]( @ [^']*)?'", done.stdout)
         assert "is not installed" in done.stdout

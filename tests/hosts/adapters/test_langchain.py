@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
+from skillyard.hosts.adapters import AgentSkills, agent_skills
+from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
+from tests.worked_examples.making import document
 
 langchain = adapter("langchain")
 
@@ -96,6 +99,44 @@ class TestDeepAgents(AdapterContract):
             [each.content for each in request if isinstance(each, HumanMessage)]
             for request in model.seen["requests"]
         ]
+
+
+@pytest.mark.skipif(create_deep_agent is None, reason="deepagents is not installed")
+def test_deepagents_pins_a_skill_once_until_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from deepagents.backends.filesystem import FilesystemBackend
+
+    def write(name: str, description: str, body: str) -> None:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "SKILL.md").write_text(document(name, description, body))
+
+    monkeypatch.setattr(agent_skills, "PAUSES", 0.0)
+    write("csv-cleaning", "Clean messy csv exports.", "The old way.")
+    agent = create_deep_agent(
+        scripted(turns=5), backend=FilesystemBackend(tmp_path, virtual_mode=True), skills=["/"],
+        middleware=[langchain.PinnedSkills(tmp_path)],
+    )  # fmt: skip
+    history: list[Any] = []
+    pins = []
+    for message in (NOTHING, "clean this messy csv export", "semicolon", "yes", "bisect the build"):
+        if message == "yes":
+            write("csv-cleaning", "Clean messy csv exports.", "The new way, which is longer.")
+            write("git-bisect", "Bisect the build to find the commit that broke it.", "Halve it.")
+        said = {"messages": [*history, HumanMessage(message)]}
+        history = asyncio.run(agent.ainvoke(said))["messages"]
+        texts = [each.text for each in history if each.additional_kwargs.get("lc_source")]
+        pins.append([text.splitlines()[1] for text in texts])
+    old, new = "The old way.", "The new way, which is longer."
+    assert pins == [[], [old], [old], [old, new], [old, new, "Halve it."]]
+
+
+def test_what_langchain_says_in_the_users_place_gets_no_skill() -> None:
+    model = scripted()
+    theirs = HumanMessage(FITS, additional_kwargs={"lc_source": "summarization"})
+    agent = create_agent(model, middleware=[langchain.SkillMiddleware(library())])
+    agent.invoke({"messages": [theirs, HumanMessage(NOTHING)]})
+    assert [each.content for each in model.seen["requests"][0]] == [FITS, NOTHING]
 
 
 def test_parts_and_the_system_prompt_stay_in_place() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import Query
+from skillyard.hosts.adapters import AgentSkills
 from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
@@ -148,7 +149,7 @@ def test_the_real_api_takes_the_span(
     select_skills(catalog, Query(REQUEST))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     configure(monkeypatch, tmp_path, log={"text": True})
-    select_skills(catalog, Query(REQUEST))
+    assert AgentSkills(catalog).choose(REQUEST)
     (span,) = exporter.get_finished_spans()
     assert span.name == "skillyard.select"
     assert span.attributes["skillyard.query.text"] == REQUEST

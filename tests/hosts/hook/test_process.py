@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.hosts.decisions.files import feedback_path
 from skillyard.hosts.hook.installation import command_of
 from tests.hosts.hook.conftest import PAYLOADS, Hook, payload
 from tests.shared_data import PACKAGES
@@ -75,9 +76,11 @@ def test_the_log_is_the_users_alone_and_holds_nothing_of_the_prompt(
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_a_state_folder_that_cannot_be_written_changes_no_answer(
+def test_a_state_folder_that_cannot_be_used_changes_no_answer(
     hook: Hook, users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    Path(feedback_path()).mkdir(parents=True)
+    assert hook(payload("/")).skill == "bisecting"
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "file"))
     assert hook(b"junk") == (0, "", "")
@@ -132,11 +135,6 @@ def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Pat
     )  # fmt: skip
     assert b"bisecting" in done.stdout
     loaded = set(json.loads(done.stderr))
-    heavy = {"asyncio", "hashlib", "logging", "numpy", "rich", "ssl", "subprocess"}
-    heavy |= {
-        "yaml",
-        "skillyard.engine.discovery",
-        "skillyard.engine.catalog.entries",
-        "opentelemetry",
-    }
+    heavy = {"asyncio", "hashlib", "logging", "numpy", "opentelemetry", "rich", "ssl", "yaml"}
+    heavy |= {"subprocess", "skillyard.engine.discovery", "skillyard.engine.catalog.entries"}
     assert loaded & heavy == set()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
@@ -201,10 +201,7 @@ class AgentSkills:
         return self._run_guarded("choosing a skill", work, None)
 
     def put_before(
-        self,
-        items: Sequence[T],
-        read: Callable[[T], str],
-        put: Callable[[T, str], Sequence[T]],
+        self, items: Sequence[T], read: Callable[[T], str], put: Callable[[T, str], Sequence[T]]
     ) -> Sequence[T]:
         """Return the items of a request with a block before what the user said; else the same list.
 
@@ -215,7 +212,9 @@ class AgentSkills:
         """
 
         def work() -> Sequence[T]:
-            blocks = self._blocks([read(item) for item in items])
+            texts = [read(item) for item in items]
+            steps = zip(texts, self._steps_of(texts), strict=True)
+            blocks = ["" if has_block(text) else step.block for text, step in steps]
             if not any(blocks):
                 return items
             pairs = zip(items, blocks, strict=True)
@@ -226,10 +225,7 @@ class AgentSkills:
         return self._run_guarded("choosing a skill", work, items)
 
     async def put_before_async(
-        self,
-        items: Sequence[T],
-        read: Callable[[T], str],
-        put: Callable[[T, str], Sequence[T]],
+        self, items: Sequence[T], read: Callable[[T], str], put: Callable[[T, str], Sequence[T]]
     ) -> Sequence[T]:
         """Run :meth:`put_before` in a thread."""
         try:
@@ -237,13 +233,25 @@ class AgentSkills:
         except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
             return self._handle_failure("choosing a skill", error, items)
 
-    def _blocks(self, texts: Sequence[str]) -> list[str]:
-        """Return the block before each text; none before one that carries its block."""
-        blocks, step, key = [], _Step(), b""
+    def task_skill(self, texts: Sequence[str]) -> Skill | None:
+        """Return the skill of the task that the user's texts have come to.
+
+        None without one, or when an error was logged. Blocks while ranking.
+        """
+
+        def work() -> Skill | None:
+            *_, step = (_Step(), *self._steps_of(texts))
+            return next(filter(step.memory.is_of, self._catalog.named(step.memory.name)), None)
+
+        return self._run_guarded("choosing a skill", work, None)
+
+    def _steps_of(self, texts: Sequence[str]) -> Iterator[_Step]:
+        """Yield the conversation up to each text."""
+        step, key = _Step(), b""
         left = sum(map(bool, map(str.strip, texts)))
         for place, text in enumerate(texts, 1):
             if not text.strip():
-                blocks.append("")
+                yield _Step("", step.memory)
                 continue
             left -= 1
             words = own_words(text)
@@ -254,8 +262,7 @@ class AgentSkills:
                 known = _Step() if left >= MAX_REPLAYED else self._next(step, words, is_new=is_new)
                 self._remember(key, known)
             step = known
-            blocks.append("" if has_block(text) else step.block)
-        return blocks
+            yield step
 
     def _remember(self, key: bytes, step: _Step) -> None:
         with self._remembering:

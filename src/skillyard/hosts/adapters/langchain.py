@@ -3,16 +3,19 @@
 ::
 
     agent = create_agent(model, middleware=[SkillMiddleware("skills")])
-    agent = create_deep_agent(model, middleware=[SkillMiddleware(...)])
+    agent = create_deep_agent(model, middleware=[SkillMiddleware("skills")])
+    agent = create_deep_agent(model, backend=…, skills=["/"], middleware=[PinnedSkills("skills")])
 
 The blocks are added to the model calls only. The state and its checkpoints hold the user's words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
@@ -57,6 +60,37 @@ class SkillMiddleware(AgentMiddleware):
         return await handler(request)
 
 
+class PinnedSkills(AgentMiddleware):
+    """Pins the matching skill by deepagents' own loader, which reads the same folders.
+
+    Its text stays in the conversation, and follows once more when its file has changed.
+    """
+
+    def __init__(self, skills: AnySkills) -> None:
+        super().__init__()
+        self._skills = AgentSkills.of(skills)
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Name the skill whose text the conversation lacks, for a loader that reads anew."""
+        skill = self._skills.task_skill([_words(each) for each in state["messages"]])
+        if skill is None or _is_pinned(skill, state["messages"]):
+            return None
+        return {"pinned_skills": [skill.name], "skills_metadata": None}
+
+    async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Do the same without blocking the event loop."""
+        return await asyncio.to_thread(self.before_agent, state, runtime)
+
+
+def _is_pinned(skill: Skill, messages: Iterable[AnyMessage]) -> bool:
+    """True when the last text of the skill that deepagents pinned is that of its file."""
+    pins = [each for each in messages if each.additional_kwargs.get("lc_source") == "pinned_skill"]
+    texts = [
+        str(each.text) for each in pins if each.additional_kwargs["skill"]["name"] == skill.name
+    ]
+    return bool(texts) and " ".join((skill.body or "").split()) in " ".join(texts[-1].split())
+
+
 def skill_tools(skills: AnySkills) -> list[BaseTool]:
     """Return the four tools, for ``create_agent(tools=[...])``."""
     return [
@@ -68,7 +102,9 @@ def skill_tools(skills: AnySkills) -> list[BaseTool]:
 
 
 def _words(message: AnyMessage) -> str:
-    return str(message.text) if isinstance(message, HumanMessage) else ""
+    """Return what the user says; empty for what LangChain says in the user's place."""
+    is_users = isinstance(message, HumanMessage) and not message.additional_kwargs.get("lc_source")
+    return str(message.text) if is_users else ""
 
 
 def _put(message: AnyMessage, block: str) -> list[AnyMessage]:

@@ -25,9 +25,7 @@ def framework_missing(extra: str, distribution: str, error: ImportError) -> Impo
     else:
         what = f"this adapter does not fit the {distribution} that is installed ({error})"
     return ImportError(
-        f"{what}; install it with: {install_command(extra)}",
-        name=error.name,
-        path=error.path,
+        f"{what}; install it with: {install_command(extra)}", name=error.name, path=error.path
     )
 
 

@@ -78,10 +78,7 @@ def approved_content(project: Project | None, path: str) -> Content:
 
     Raises NotApproved when the content is another one, and OSError when it cannot be read.
     """
-    from skillyard.hosts.hook.skill_content import (  # deferred: for projects only
-        Unapprovable,
-        content_of,
-    )
+    from skillyard.hosts.hook.skill_content import Unapprovable, content_of  # for projects only
 
     digest = None if project is None else project.skills.get(os.path.relpath(path, project.path))
     if project is None or digest is None:

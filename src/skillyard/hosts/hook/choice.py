@@ -50,9 +50,7 @@ class HookOptions:
     wrong_cost: WrongCost = None
     budget_ms: Annotated[int, "Print nothing after this time.", Spelling(metavar="N")] = DEFAULT_MS
     perhaps: Annotated[
-        bool,
-        "Print nothing when a skill is only a possible fit.",
-        Spelling(flag="--no-perhaps"),
+        bool, "Print nothing when a skill is only a possible fit.", Spelling(flag="--no-perhaps")
     ] = True
     refresh: Annotated[
         bool, "Do not update the index in the background.", Spelling(flag="--no-refresh")
@@ -217,9 +215,7 @@ class _Library(NamedTuple):
         """
         places = [skill, *self.catalog.variants(skill)]
         if len(places) > 1:
-            from skillyard.engine.discovery.hosts import (
-                is_read_by,  # deferred: few have several places
-            )
+            from skillyard.engine.discovery.hosts import is_read_by  # deferred: few have several
 
             places.sort(key=lambda place: not is_read_by(self.host, place.path))
         refused: list[str] = []

@@ -24,9 +24,7 @@ REFRESH_AFTER_S = 20.0
 
 
 def library_place(
-    roots: tuple[str, ...],
-    project: str | None,
-    folder: str | None = None,
+    roots: tuple[str, ...], project: str | None, folder: str | None = None
 ) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 

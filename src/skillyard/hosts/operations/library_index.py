@@ -29,10 +29,7 @@ STATES = {
 
 
 def index_build(
-    roots: Sequence[str],
-    scopes: Sequence[str] = (),
-    *,
-    progress: Progress | None = None,
+    roots: Sequence[str], scopes: Sequence[str] = (), *, progress: Progress | None = None
 ) -> IndexBuilt:
     """Rebuild the index of the roots. Raises SkillIoError, InvalidSkillsRoot, InvalidInput."""
     place = library_spec(roots, scopes)

@@ -178,8 +178,7 @@ class InjectRequest:
         Spelling(metavar="PROMPT"),
     ] = None
     fence: Annotated[
-        bool,
-        "Put a new random word into both lines of the frame, so that no skill can imitate it.",
+        bool, "Put a new random word into both lines of the frame, so that no skill can imitate it."
     ] = False
     scorer: ScorerName = None
     min_score: MinScore = None

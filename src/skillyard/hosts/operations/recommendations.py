@@ -19,10 +19,7 @@ class EvaluateRequest:
     """Rate skills by file patterns and keywords, as the document of ``skill_evaluate`` says."""
 
     files: Annotated[
-        tuple[str, ...] | None,
-        "File paths to analyze",
-        Bounds(items=200),
-        Spelling(metavar="PATH"),
+        tuple[str, ...] | None, "File paths to analyze", Bounds(items=200), Spelling(metavar="PATH")
     ] = None
     text: Annotated[
         str | None,
@@ -43,9 +40,7 @@ class EvaluateRequest:
         int, "Max results (default: 10)", Bounds(least=0, most=100), Spelling(metavar="K")
     ] = 10
     show_details: Annotated[
-        bool,
-        "Include match details",
-        Spelling(("showDetails",), "--details", tool="showDetails"),
+        bool, "Include match details", Spelling(("showDetails",), "--details", tool="showDetails")
     ] = False
 
 

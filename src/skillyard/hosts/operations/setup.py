@@ -35,9 +35,7 @@ from skillyard.hosts.hook.installation import (
     uninstall,
     write_settings,
 )
-from skillyard.hosts.hook.installation import (
-    replace as replace_file,
-)
+from skillyard.hosts.hook.installation import replace as replace_file
 from skillyard.hosts.hook.prompt import DEFAULT_MS
 from skillyard.install.operations.destinations import agents_named
 

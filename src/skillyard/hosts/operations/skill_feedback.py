@@ -10,11 +10,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds, Operation
 from skillyard.base.shapes.feedback import FeedbackReceipt
 from skillyard.hosts.decisions import log_section
-from skillyard.hosts.decisions.feedback_file import (
-    MAX_NOTE_CHARS,
-    MAX_REQUEST_CHARS,
-    add_feedback,
-)
+from skillyard.hosts.decisions.feedback_file import MAX_NOTE_CHARS, MAX_REQUEST_CHARS, add_feedback
 from skillyard.hosts.decisions.files import iter_entries
 
 if TYPE_CHECKING:

@@ -74,10 +74,7 @@ class SelectRequest(QueryRequest):
     def as_policy(self) -> SelectionPolicy:
         """Return what may be chosen. Raises InvalidInput."""
         return SelectionPolicy(
-            self.top_k,
-            self.min_score,
-            fallback_tag=self.fallback_tag,
-            wrong_cost=self.wrong_cost,
+            self.top_k, self.min_score, fallback_tag=self.fallback_tag, wrong_cost=self.wrong_cost
         )
 
 
@@ -256,9 +253,7 @@ def select_skills(
 
         applied = (min_score, top_k)
         record(
-            *(use, catalog, query, policy, applied, selection),
-            started_ns=started_ns,
-            caller=caller,
+            *(use, catalog, query, policy, applied, selection), started_ns=started_ns, caller=caller
         )
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])

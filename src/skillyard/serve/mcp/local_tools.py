@@ -255,8 +255,7 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
         shape |= {"query": {"text": request.query}, "rejected": []}
     text = safe_text("\n".join(_choice_lines(selected)))
     return Answer(
-        text if block is None else f"{text}\n\n{block}",
-        {**safe_json(shape), "block": block},
+        text if block is None else f"{text}\n\n{block}", {**safe_json(shape), "block": block}
     )
 
 

@@ -77,9 +77,7 @@ class ServiceOptions:
     ] = None
     host: Annotated[str, "The address to listen on.", Spelling(metavar="HOST")] = "127.0.0.1"
     port: Annotated[
-        int,
-        "The port to listen on (default: 8765; 0 takes a free one).",
-        Spelling(metavar="PORT"),
+        int, "The port to listen on (default: 8765; 0 takes a free one).", Spelling(metavar="PORT")
     ] = 8765
     token: str | None = field(default=None, repr=False)
     """The bearer token that every request must contain; empty for none. None reads it from
@@ -95,9 +93,7 @@ class ServiceOptions:
         Spelling(metavar="URL"),
     ] = field(default="", repr=False)
     caller: Annotated[
-        str,
-        "Serve what this caller of the store may see (default: all).",
-        Spelling(metavar="NAME"),
+        str, "Serve what this caller of the store may see (default: all).", Spelling(metavar="NAME")
     ] = ""
     state_dir: Annotated[
         str,

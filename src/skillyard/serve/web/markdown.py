@@ -40,11 +40,7 @@ _TAGS = {
     *("s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
-_CLASSES = {
-    "td": {"center", "right"},
-    "th": {"center", "right"},
-    "span": {"picture"},
-}
+_CLASSES = {"td": {"center", "right"}, "th": {"center", "right"}, "span": {"picture"}}
 _MARK = re.compile(r"[>+*-]|[0-9]{1,9}[.)]")
 _MARKS = re.compile(r"^(?:[ \t]*+(?:[>+*-]|[0-9]{1,9}[.)]))+", re.MULTILINE)
 """The markers of quotes and lists at the start of a line."""

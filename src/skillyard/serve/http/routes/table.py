@@ -116,13 +116,7 @@ ROUTES = (
         tagged=True,
     ),
     _state(
-        "/docs",
-        "docs",
-        "This description as a page.",
-        pages.docs,
-        _TEXT,
-        media=_HTML,
-        tagged=True,
+        "/docs", "docs", "This description as a page.", pages.docs, _TEXT, media=_HTML, tagged=True
     ),
     HttpRoute(
         "GET",
