@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import sha256
-from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.logs import Decision, LoggedMatch, LoggedPolicy, LoggedQuery
 from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.files import append_line, moment
@@ -51,24 +51,16 @@ def record(
         path, with_text = log_section()
         # With an index, which does not read the files, the paths, sizes and times of the files.
         summary = getattr(catalog, "summary", None)
-        decision = Decision(
+        decision = from_attributes(
+            Decision,
+            selection,
             time=moment(time.time()),
             use=use,
             caller=caller,
             query=_query(query, with_text),
-            scorer=selection.scorer,
-            policy=LoggedPolicy(
-                min_score=bounds[0],
-                top_k=bounds[1],
-                include_tags=policy.include_tags,
-                exclude_tags=policy.exclude_tags,
-                fallback_tag=policy.fallback_tag,
-            ),
+            policy=from_attributes(LoggedPolicy, policy, min_score=bounds[0], top_k=bounds[1]),
             selected=tuple(map(_match, selection.selected)),
             runners_up=tuple(map(_match, selection.rejected[:RUNNERS_UP])),
-            considered=selection.considered,
-            abstained=selection.abstained,
-            fallback=selection.fallback,
             catalog=f"walk:{summary.fingerprint}" if summary else f"sha256:{catalog.digest}",
             note=note or None,
         )
@@ -92,26 +84,21 @@ def record(
 def _query(query: Query, with_text: bool) -> LoggedQuery:
     """Return the request; without its text only a digest, and no text of the user."""
     digest = sha256(query.text.encode("utf-8", "surrogatepass")).hex()
-    return LoggedQuery(
+    return from_attributes(
+        LoggedQuery,
+        query,
         digest=f"sha256:{digest}",
         text=query.text[:MAX_TEXT_CHARS] if with_text else None,
         files=query.files if with_text else None,
         recent_activity=query.recent_activity if with_text else None,
         cut=with_text and len(query.text) > MAX_TEXT_CHARS,
-        include_tags=query.include_tags,
-        exclude_tags=query.exclude_tags,
-        include_references=query.include_references,
-        tools=query.tools,
     )
 
 
 def _match(match: Match) -> LoggedMatch:
-    skill = match.skill
-    return LoggedMatch(
-        id=skill.id,
-        slug=skill.slug,
-        name=skill.name,
-        hash=skill.hash,
+    return from_attributes(
+        LoggedMatch,
+        match.skill,
         score=round(match.score, _DIGITS),
         level=match.level,
         signals={label: round(value, _DIGITS) for label, value in match.signals.items()},

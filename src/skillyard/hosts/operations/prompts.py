@@ -190,14 +190,7 @@ class InjectRequest:
 
     def as_policy(self) -> SelectionPolicy:
         """Return what may be chosen. Raises InvalidInput."""
-        return SelectionPolicy(
-            None,
-            self.min_score,
-            self.include_tags,
-            self.exclude_tags,
-            self.fallback_tag,
-            self.wrong_cost,
-        )
+        return from_attributes(SelectionPolicy, self, top_k=None)
 
 
 def inject_prompt(

@@ -17,6 +17,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.usage import (
     CallerUsage,
     Conflict,
@@ -271,16 +272,13 @@ class _Count:
 def _skill(slug: str, each: _SkillCount, skill: Skill | None, count: _Count) -> SkillUsage:
     low, high = wilson(each.fired, count.decisions)
     tokens = None if skill is None else estimate_tokens(skill.body or "")
-    return SkillUsage(
-        name=each.name,
+    return from_attributes(
+        SkillUsage,
+        each,
         slug=slug,
-        fired=each.fired,
-        fallback=each.fallback,
         share=each.fired / count.decisions,
         low=low,
         high=high,
-        near=each.near,
-        margin=each.margin,
         last=None if each.last is None else moment(each.last),
         tokens=tokens,
         cost=None if tokens is None else tokens * each.fired,
@@ -301,13 +299,8 @@ def _unused(catalog: Catalog, count: _Count) -> Iterator[UnusedSkill]:
             continue
         changed = moment(skill.last_modified or 0)[:10]
         decisions = totals[-1] - totals[bisect_left(days, changed)]
-        yield UnusedSkill(
-            name=skill.name,
-            slug=skill.slug,
-            decisions=decisions,
-            high=wilson(0, decisions)[1],
-            hidden=skill.hidden,
-        )
+        high = wilson(0, decisions)[1]
+        yield from_attributes(UnusedSkill, skill, decisions=decisions, high=high)
 
 
 def _groups(count: _Count) -> tuple[tuple[RequestGroup, ...], int]:
@@ -334,13 +327,7 @@ def _groups(count: _Count) -> tuple[tuple[RequestGroup, ...], int]:
 def _conflicts(count: _Count) -> tuple[Conflict, ...]:
     order = sorted(count.pairs.items(), key=lambda item: (-item[1]["close"], item[0]))
     return tuple(
-        Conflict(
-            first=first,
-            second=second,
-            close=pair["close"],
-            together=pair["together"],
-            first_ahead=pair["first_ahead"],
-        )
+        Conflict(first=first, second=second, **pair)
         for (first, second), pair in order
         if pair["close"] >= MIN_CLOSE
     )

@@ -105,15 +105,13 @@ def _listing(snapshot: Snapshot, page: list[Skill], total: int, more: str | None
 
 
 def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.LibraryCard:
-    return shapes.LibraryCard(
-        name=skill.name,
-        id=skill.id,
-        slug=skill.slug,
+    return from_attributes(
+        shapes.LibraryCard,
+        skill,
         description=safe_text(clean_line(skill.description)),
         tags=tuple(safe_text(tag) for tag in skill.tags),
         origin=snapshot.origin_of(skill),
         tokens=estimate_tokens(skill.body or ""),
-        hidden=skill.hidden,
         places=tuple(snapshot.path_below_root(path) for path in snapshot.whole.places(skill)),
         digest=f"sha256:{skill.hash}",
         uri=None if root is None else f"{root}/{SKILL_FILE}",
