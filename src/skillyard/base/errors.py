@@ -34,7 +34,8 @@
 for one of them: it returns skills *and* :class:`Diagnostic` records.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -303,6 +304,16 @@ class SkillIoError(SkillError):
     """A file could not be read: missing, no permission, not a regular file, too large."""
 
     kind = "Io"
+
+
+@contextmanager
+def io_errors(doing: str, path: str, hint: str = "", code: str = "") -> Iterator[None]:
+    """Turn an OSError inside into a SkillIoError that says what cannot be done."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot {doing}: {error.strerror or str(error) or type(error).__name__}"
+        raise SkillIoError(what, path=path, code=code, hint=hint) from None
 
 
 class SkillYamlError(SkillError):

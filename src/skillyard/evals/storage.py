@@ -19,13 +19,14 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import IO, Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput, io_errors
 from skillyard.base.io.files import append, atomic_write, open_to_append, read_regular, sha256
 from skillyard.base.io.locks import Closeable, file_lock
 from skillyard.base.text import plural
@@ -162,15 +163,9 @@ class Entries:
         return os.path.join(self._results, *path.split("/"))
 
 
-@contextmanager
-def _errors_of(doing: str, path: str) -> Iterator[None]:
-    """Turn an OSError inside into a SkillIoError."""
-    try:
-        yield
-    except OSError as error:
-        message = f"cannot {doing}: {error.strerror}"
-        hint = "check the path, or name another (--output-dir, --results-dir, --out)"
-        raise SkillIoError(message, path=path, hint=hint) from None
+_errors_of = partial(
+    io_errors, hint="check the path, or name another (--output-dir, --results-dir, --out)"
+)
 
 
 def _fault(error: ValidationError) -> str:

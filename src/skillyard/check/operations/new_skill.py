@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput, io_errors
 from skillyard.base.shapes.upkeep import NewSkill
 from skillyard.engine.discovery.layout import SKILL_FILE
 
@@ -49,7 +49,7 @@ def write_new_skill(name: str, into: str = ".", template: str | None = None) -> 
     folder = os.path.join(into, name)
     if os.path.lexists(folder):
         raise InvalidInput(f"{folder} is there already; nothing was written")
-    try:
+    with io_errors("write it", folder, "check the folder and its space"):
         if template is None:
             text = _TEXT.format(name=name, title=name.replace("-", " ").capitalize())
             os.makedirs(folder)
@@ -60,9 +60,6 @@ def write_new_skill(name: str, into: str = ".", template: str | None = None) -> 
         path = os.path.join(folder, SKILL_FILE)
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-    except OSError as error:
-        what = f"cannot write it: {error.strerror}"
-        raise SkillIoError(what, path=folder, hint="check the folder and its space") from None
     files = sorted(
         os.path.relpath(os.path.join(place, each), folder).replace(os.sep, "/")
         for place, _, names in os.walk(folder)

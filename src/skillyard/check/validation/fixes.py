@@ -18,7 +18,7 @@ from difflib import unified_diff
 from itertools import zip_longest
 from typing import Annotated, NamedTuple
 
-from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
+from skillyard.base.errors import Diagnostic, SkillError, SkillIoError, io_errors
 from skillyard.base.invisible import find_hidden
 from skillyard.base.io.files import atomic_write, read_regular
 from skillyard.base.io.folders import open_real_file
@@ -358,7 +358,8 @@ def write_plan(plan: FixPlan) -> None:
 
     Raises SkillIoError when the file has changed since planning, or cannot be written.
     """
-    try:
+    hint = "check the permissions of the file and its folder"
+    with io_errors("write", plan.path, hint, "io_error"):
         if read_real_file(plan.real) != plan.before:
             raise SkillIoError(
                 "the file changed while it was being checked",
@@ -369,10 +370,3 @@ def write_plan(plan: FixPlan) -> None:
         if not os.access(plan.real, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         atomic_write(plan.real, plan.after)
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot write: {error.strerror or error}",
-            path=plan.path,
-            code="io_error",
-            hint="check the permissions of the file and its folder",
-        ) from None

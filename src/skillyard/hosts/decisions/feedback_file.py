@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput, SkillIoError, io_errors
 from skillyard.hosts.decisions.files import feedback_path, moment
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ def _change(change: Callable[[list[Feedback]], list[Feedback]]) -> FeedbackChang
     from skillyard.base.shapes.feedback import FeedbackChange
 
     path = feedback_path()
-    try:
+    hint = "check that the folder can be written to, or set SKILLYARD_STATE to another one"
+    with io_errors("store feedback", path, hint):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with file_lock(f"{path}.lock", timeout_s=LOCK_S):
             before = _read(path)
@@ -127,10 +128,6 @@ def _change(change: Callable[[list[Feedback]], list[Feedback]]) -> FeedbackChang
             stored = [each for each in after if each not in dropped]
             lines = [json.dumps(encode(each), ensure_ascii=False) + "\n" for each in stored]
             atomic_write(path, "".join(lines).encode(), mode=0o600)
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        hint = "check that the folder can be written to, or set SKILLYARD_STATE to another one"
-        raise SkillIoError(f"feedback cannot be stored: {why}", path=path, hint=hint) from None
     numbers = {each.number for each in before}
     left = {each.number for each in after}
     return FeedbackChange(

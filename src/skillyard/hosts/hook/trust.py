@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.base.configuration import state_folder
-from skillyard.base.errors import SkillIoError
+from skillyard.base.errors import io_errors
 from skillyard.base.io.files import ancestors, atomic_write, is_private, read_regular, sha256
 
 _VERSION = 2
@@ -112,26 +112,20 @@ def approve(path: str, skills: Mapping[str, str], accepted: Sequence[Accepted] =
     lines = [json.dumps(head), *(f"{skills[each]} {json.dumps(each)}" for each in sorted(skills))]
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     record = _record(path)
-    try:
+    hint = "check the folder; SKILLYARD_STATE names another one"
+    with io_errors("store the approval", record, hint):
         os.makedirs(_folder(), mode=0o700, exist_ok=True)
         atomic_write(record, data, mode=0o600)
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot store the approval: {error.strerror}",
-            path=error.filename or record,
-            hint="check the folder; SKILLYARD_STATE names another one",
-        ) from None
     return Project(path, since, skills, tuple(accepted))
 
 
 def revoke(path: str) -> bool:
     """Delete the approval of a project. Returns False when there is none. Raises SkillIoError."""
-    try:
-        os.unlink(_record(path))
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise SkillIoError(f"cannot revoke: {error.strerror}", path=_record(path)) from None
+    with io_errors("revoke", _record(path)):
+        try:
+            os.unlink(_record(path))
+        except FileNotFoundError:
+            return False
     return True
 
 

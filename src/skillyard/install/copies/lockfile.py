@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
-from skillyard.base.errors import SkillIoError
+from skillyard.base.errors import SkillIoError, io_errors
 from skillyard.base.io.files import atomic_write, sha256
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
@@ -348,25 +348,21 @@ def is_path(text: str) -> bool:
         return False
 
 
+class _Changed(Exception):
+    """Another program has written the file meanwhile."""
+
+
 def _replace(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
-    """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
+    """Replace a file. Raises SkillIoError, and _Changed where it is not ``before`` any more."""
 
     def check() -> None:
         if before is not None and _bytes(real) != before:
-            raise FileExistsError
+            raise _Changed
 
-    try:
+    hint = "check the folder's permissions and its space"
+    with io_errors("write", path, hint, "lock_unwritable"):
         if _bytes(real) != data:
             atomic_write(real, data, check=check)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot write: {error.strerror or error}",
-            path=path,
-            code="lock_unwritable",
-            hint="check the folder's permissions and its space",
-        ) from None
 
 
 class ProjectLock(NamedTuple):
@@ -387,15 +383,12 @@ class ProjectLock(NamedTuple):
         self._change(name, None)
 
     def _change(self, name: str, entry: LockedSkill | None) -> None:
-        try:
-            # The file and not its folder, which may be one that is written to.
-            with alone(os.path.abspath(self.path)):
-                lock = self.read()
-                if entry is not None or lock.get(name) is not None:
-                    self._write(lock, name, entry)
-        except OSError as error:
-            what = f"cannot write: {error.strerror or error}"
-            raise SkillIoError(what, path=self.path, code="lock_unwritable") from None
+        errors = io_errors("write", self.path, code="lock_unwritable")
+        # The file and not its folder, which may be one that is written to.
+        with errors, alone(os.path.abspath(self.path)):
+            lock = self.read()
+            if entry is not None or lock.get(name) is not None:
+                self._write(lock, name, entry)
 
     def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
         """Write the lock; local sources become portable. When two programs write, the last wins."""
@@ -440,7 +433,7 @@ class UserLock(ProjectLock):
             skills = stored["skills"]
             assert isinstance(skills, dict)
             skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
-            with suppress(FileExistsError):
+            with suppress(_Changed):
                 _replace(
                     real, self.path, _encoded({"version": USER_VERSION, **stored}), before=before
                 )

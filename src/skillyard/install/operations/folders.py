@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from skillyard.base.errors import InvalidInput, SkillIoError, SkillyardError, SourceFailed
+from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed, io_errors
 from skillyard.base.io.folder_manifest import manifest_of
 from skillyard.base.shapes import installation as shapes
 from skillyard.base.shapes.encoder import from_attributes
@@ -323,10 +323,8 @@ def _installed(folder: str) -> Package:
 
     ``local_package`` leaves out what is no part of a skill of the user's. Raises SkillIoError.
     """
-    try:
+    with io_errors("read", folder):
         files = manifest_of(folder, LIMITS).of_kind("file")
-    except OSError as error:
-        raise SkillIoError(f"cannot read: {error.strerror or error}", path=folder) from None
     data = {
         each.path: read_file(os.path.join(folder, *each.path.split("/")), each.size).data
         for each in files

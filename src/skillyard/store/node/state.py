@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import AbstractContextManager
 
 from skillyard.base.configuration import cache_folder
-from skillyard.base.errors import SkillIoError
+from skillyard.base.errors import SkillIoError, io_errors
 from skillyard.base.io.files import atomic_write, rename_folder, sha256
 from skillyard.base.io.locks import HeldLock, file_lock
 from skillyard.base.io.platforms import refuse_windows
@@ -73,10 +74,8 @@ class NodeState:
         self.folder = os.path.abspath(folder)
         self.policy = policy and policy.of_store()
         self.viewer = caller or (f"login {login}" if login else "")
-        try:
+        with self._errors():
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise self._folder_error(error) from None
 
     @property
     def settings(self) -> dict[str, str]:
@@ -93,13 +92,12 @@ class NodeState:
 
     def current(self) -> str | None:
         """Return the folder of the current index, or None."""
-        try:
-            with open(os.path.join(self.folder, _CURRENT), encoding="ascii") as file:
-                name = file.read(64).strip()
-        except (FileNotFoundError, UnicodeDecodeError):
-            return None
-        except OSError as error:
-            raise self._folder_error(error) from None
+        with self._errors():
+            try:
+                with open(os.path.join(self.folder, _CURRENT), encoding="ascii") as file:
+                    name = file.read(64).strip()
+            except (FileNotFoundError, UnicodeDecodeError):
+                return None
         return os.path.join(self.folder, name) if _NAMED.fullmatch(name) else None
 
     def open(self, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
@@ -138,12 +136,10 @@ class NodeState:
         before = self.current()
         number = 0 if before is None else int(before[-8:])
         name = f"segments-{(number + 1) % 100_000_000:08}"
-        try:
+        with self._errors():
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
             rename_folder(self.building, os.path.join(self.folder, name))
             atomic_write(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
-        except OSError as error:
-            raise self._folder_error(error) from None
         for other in os.listdir(self.folder):
             if _NAMED.fullmatch(other) and other != name:
                 shutil.rmtree(os.path.join(self.folder, other), ignore_errors=True)
@@ -166,21 +162,17 @@ class NodeState:
         return self._locked(_MAKING, MAKING_WAIT_S)
 
     def _locked(self, name: str, wait_s: float) -> HeldLock:
-        try:
-            return file_lock(os.path.join(self.folder, name), timeout_s=wait_s)
-        except BlockingIOError:
-            raise SkillIoError(
-                "another process follows the store into this folder",
-                path=self.folder,
-                code="node_busy",
-                hint="give each node a folder of its own: --state-dir",
-            ) from None
-        except OSError as error:
-            raise self._folder_error(error) from None
+        with self._errors():
+            try:
+                return file_lock(os.path.join(self.folder, name), timeout_s=wait_s)
+            except BlockingIOError:
+                raise SkillIoError(
+                    "another process follows the store into this folder",
+                    path=self.folder,
+                    code="node_busy",
+                    hint="give each node a folder of its own: --state-dir",
+                ) from None
 
-    def _folder_error(self, error: OSError) -> SkillIoError:
-        return SkillIoError(
-            f"cannot use the node's folder: {error.strerror or error}",
-            path=self.folder,
-            hint="check that it may be written and that the disk has room",
-        )
+    def _errors(self) -> AbstractContextManager[None]:
+        hint = "check that it may be written and that the disk has room"
+        return io_errors("use the node's folder", self.folder, hint)
