@@ -100,8 +100,6 @@ def diagnose(
 
 
 class _Request(NamedTuple):
-    """One diagnosis."""
-
     roots: tuple[str, ...]
     """As they were given; empty: the current folder."""
     scopes: tuple[str, ...]
@@ -142,7 +140,6 @@ def _finding(
 
 
 def _policy(request: _Request) -> Iterator[Finding]:
-    """Look at the policy files, where there are any."""
     try:
         policy = find_policy()
     except SkillIoError as error:
@@ -206,7 +203,6 @@ def _folder(path: str, agent: str, empty: str, request: _Request) -> Finding:
 
 
 def _index(request: _Request) -> Iterator[Finding]:
-    """Check the index that commands answer from."""
     try:
         status = index_status(request.roots, request.scopes)
     except InvalidSkillsRoot:
@@ -359,7 +355,6 @@ def _switched_off(host: Host, text: str) -> str:
 
 
 def _trust(request: _Request) -> Iterator[Finding]:
-    """Look at the approval of the current project."""
     project = project_above(request.folder)
     if project is None:
         yield _untrusted(request)

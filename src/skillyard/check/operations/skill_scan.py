@@ -111,7 +111,6 @@ def _parts(path: str, root: str) -> tuple[str, ...]:
 
 
 def _unit_of(file: str, root: str | None = None) -> ScanUnit:
-    """Return the skill that a file belongs to."""
     folder, name = os.path.split(file)
     is_folder = name.lower() == "skill.md"
     return ScanUnit(folder or "." if is_folder else file, is_folder, root)

@@ -165,7 +165,6 @@ def _final_newline(text: str, place: FixPlace) -> Iterator[str]:
 
 
 def _block_of(text: str, place: FixPlace) -> str | None:
-    """Return the frontmatter of a document, None without any."""
     try:
         return split(text.removeprefix(_BOM), place.path).block
     except SkillError:

@@ -181,7 +181,6 @@ class View:
 
 
 def _file_target(text: str) -> str:
-    """Return the path of a link target without title and anchor, empty when it is not a file."""
     target = text[1:].partition(">")[0] if text.startswith("<") else text.partition(" ")[0]
     target = target.partition("#")[0].partition("?")[0]
     return "" if _PLACEHOLDER.search(target) or _NO_FILE.match(target) else unquote(target)

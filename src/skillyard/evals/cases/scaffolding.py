@@ -144,7 +144,6 @@ def _near_misses(skill: Skill, catalog: Catalog) -> list[str]:
 
 
 def _prompt_lines(prompt: SkillPrompt, *fields: str) -> Iterator[str]:
-    """Yield the lines of a prompt."""
     yield f"  - prompt: {_json(prompt.prompt)}"
     yield from (f"    {field}" for field in fields)
     for field in ("expected", "assertions", "files", "checks"):

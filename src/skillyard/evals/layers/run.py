@@ -277,7 +277,6 @@ class _Run:
         }
 
     def _report(self) -> None:
-        """Report the progress after a case."""
         spending = self.session.budget.own
         with self._guard:
             self._done += 1

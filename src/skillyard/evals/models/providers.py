@@ -192,7 +192,6 @@ def failure_of(
 
 
 def _status_failure(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
-    """Return what an answer with an error status means."""
     status: int = error.status_code
     headers, body = error.response.headers, error.response.text.casefold()
     if status < 400:

@@ -317,7 +317,6 @@ def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
 
 
 def _library(provider: str) -> Any:
-    """Return a provider's library. Raises ModelFailed (``missing_library``)."""
     try:
         return import_module(provider)
     except ImportError:

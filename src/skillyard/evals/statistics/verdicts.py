@@ -424,7 +424,6 @@ def _worst_prompts(group: _Group) -> list[dict[str, Any]]:
 
 
 def _entry(group: _Group) -> dict[str, Any]:
-    """Return the entry of one skill, or of all."""
     headline = next(filter(None, map(group.comparisons.get, HEADLINES)), None)
     lost = [case for case in group.cases if is_one_sided(case)]
     skipped = sum(bool(case.get("skipped")) and not is_one_sided(case) for case in group.cases)

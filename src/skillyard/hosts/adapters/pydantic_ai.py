@@ -122,7 +122,6 @@ class _SkillLoader(AbstractCapability[Any]):
 
 
 def _words(message: Any) -> str:
-    """Return what the user says in a message of the history."""
     parts = message.parts if isinstance(message, ModelRequest) else ()
     spoken = (_text_of(part.content) for part in parts if isinstance(part, UserPromptPart))
     return "\n".join(filter(str.strip, spoken))

@@ -107,7 +107,6 @@ def _match(match: Match) -> LoggedMatch:
 
 
 def _attributes(decision: Decision) -> dict[str, Any]:
-    """Return the attributes of a decision's span."""
     values: dict[str, Any] = {
         "query.digest": decision.query.digest,
         "query.text": decision.query.text,

@@ -251,7 +251,6 @@ class _Library(NamedTuple):
             return skill, None
 
     def report_left_out(self) -> None:
-        """Report the skills of a project that the index left out."""
         if self.project is not None:
             left_out = [each.path for each in self.catalog.diagnostics if each.code == CODE]
             self._report_refused([os.path.relpath(path, self.project.path) for path in left_out])

@@ -226,7 +226,6 @@ def _handlers(group: object) -> list[Any]:
 
 
 def _ours(hooks: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the handlers with our mark."""
     for group in hooks.get(EVENT, []):
         for handler in _handlers(group):
             command = handler.get("command") if isinstance(handler, dict) else None

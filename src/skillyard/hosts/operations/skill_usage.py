@@ -157,8 +157,6 @@ def _scores(matches: list[dict[str, Any]]) -> list[_Score]:
 
 @dataclass(slots=True)
 class _SkillCount:
-    """What the log says about one skill."""
-
     name: str
     fired: int = 0
     fallback: int = 0

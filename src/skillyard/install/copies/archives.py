@@ -171,7 +171,6 @@ class _Member(NamedTuple):
 
 
 def _files(members: Iterator[_Member], limits: ArchiveLimits) -> tuple[ArchiveFile, ...]:
-    """Return the checked files of the entries. Raises ArchiveRefused."""
     files: list[ArchiveFile] = []
     paths = FilePaths()
     left = limits.total_bytes
@@ -261,7 +260,6 @@ class _Header(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
-        """Return the parsed header. Raises ArchiveRefused."""
         header = super().frombuf(buf, encoding, errors)
         extends = header.type not in tarfile.SUPPORTED_TYPES or header.type in _EXTENSIONS
         if header.size < 0 or (extends and header.size > _EXTENSION_BYTES):

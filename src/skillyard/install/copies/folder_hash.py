@@ -105,8 +105,6 @@ def _counts(path: str) -> bool:
 
 
 class _Blob(NamedTuple):
-    """One file of a tree."""
-
     executable: bool
     name: bytes
     """The SHA-1 of its content, as git computes it."""

@@ -213,7 +213,6 @@ class _Copy(NamedTuple):
 
     @property
     def target(self) -> str:
-        """The path of the folder."""
         return os.path.join(self.into, self.name)
 
     @property

@@ -154,7 +154,6 @@ def _is_lacking(skill: InstalledSkill) -> bool:
 
 
 def _synced(skill: InstalledSkill) -> SyncedSkill:
-    """Return a skill as it is."""
     return SyncedSkill(
         name=skill.entry.name,
         state=skill.state,
@@ -214,10 +213,7 @@ def _install(
 def _write(
     skill: InstalledSkill, package: Package, project: LockedProject, accept: Mapping[str, str]
 ) -> tuple[LockAccepted, ...]:
-    """Write one skill; return the findings in it that the lock accepts.
-
-    Raises SkillyardError.
-    """
+    """Write one skill; return the findings in it that the lock accepts."""
     entry, lock = skill.entry, project.lock
     admission = admit(entry, package, known=entry, lock=lock, accept=accept)
     # The entry stays as it is, byte for byte, unless a finding was accepted now, or it does not
@@ -368,7 +364,6 @@ def _result(
     links: Iterable[str] = (),
     problem: SkillProblem | None = None,
 ) -> RemovedSkill:
-    """Return what became of a skill."""
     return RemovedSkill(
         name=skill.entry.name,
         state=state,

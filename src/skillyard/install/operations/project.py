@@ -449,7 +449,6 @@ def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], No
 
 
 def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
-    """Return the state of one folder."""
     target = os.path.join(into, name)
     try:
         there = manifest_at(target)

@@ -199,7 +199,6 @@ def _package_of(folder: str, choice: SkillChoice) -> Package:
 
 
 def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:
-    """Return the SKILL.md of some folders. Raises OSError."""
     texts = {}
     for folder in folders:
         paths = (f"{folder}/{name}".lstrip("/") for name in (SKILL_FILE, "skill.md"))

@@ -189,7 +189,6 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
 def _skill_files(
     repository: GitRepository, tree: GitTree, folders: Sequence[str]
 ) -> dict[str, bytes]:
-    """Return the SKILL.md of each folder. Raises SourceFailed."""
     beside = {
         path.rpartition("/")[0]: path
         for path in sorted(tree.blobs, reverse=True)

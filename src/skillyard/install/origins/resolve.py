@@ -73,7 +73,6 @@ def _found(source: str, name: str, package: Package) -> FoundSkill:
 
 
 async def _on_github(search: SearchService, target: SkillTarget, choice: SkillChoice) -> FoundSkill:
-    """Return a skill of a repository."""
     repository = target.source
     try:
         package = await github_package(search, repository, choice, target.ref)

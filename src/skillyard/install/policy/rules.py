@@ -136,8 +136,6 @@ class _Tags(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """The tables of a file."""
-
     sources: _Sources
     licences: _Licences
     pins: _Pins

@@ -259,7 +259,6 @@ def _status(reason: Mapping[str, Any]) -> SourceStatus:
 
 
 def _clean(text: str) -> str:
-    """Return untrusted text, cleaned for a message."""
     return shorten(clean_line(text), SAID)
 
 

@@ -137,7 +137,6 @@ class _Assets(StaticFiles):
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
-    """Return the response for an unknown path."""
     alone = not request.app.state.context.routes
     hint = f"MCP is at {MCP_PATH}" if alone else "see /docs"
     refused = Refused(404, "no_route", "there is nothing at this path", hint=hint)
@@ -219,7 +218,6 @@ class _Gate:
 def _log_refusal(
     log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
 ) -> None:
-    """Log a refusal with its cause, under the request's id."""
     place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
     log.write_refusal(refused.code, refused.message, status=refused.status, cause=cause, **place)
 

@@ -149,7 +149,6 @@ def _resource(snapshot: Snapshot, entry: ManifestEntry, file: EntryFile) -> Reso
 
 
 def _meta(snapshot: Snapshot, skill: Skill, digest: str = "") -> dict[str, Any]:
-    """Return the metadata of a resource: origin and digest."""
     meta = {f"{META}origin": snapshot.origin_of(skill)}
     if digest:
         meta[f"{META}digest"] = digest

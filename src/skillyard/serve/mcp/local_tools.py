@@ -119,7 +119,6 @@ def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.LibraryC
 
 
 def _problems(snapshot: Snapshot) -> tuple[shapes.Problem, ...]:
-    """Return the invalid files."""
     errors = [each for each in snapshot.whole.diagnostics if each.severity == "error"]
     return tuple(
         shapes.Problem(

@@ -192,7 +192,6 @@ class SkillServer(Server[AppContext]):
         return followed
 
     async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        """Return the tools."""
         _no_cursor(params)
         return types.ListToolsResult(tools=describe_tools(self._tools))
 
@@ -222,14 +221,12 @@ class SkillServer(Server[AppContext]):
         return _result(answer.text, structuredContent=answer.structured)
 
     async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
-        """Return the template of the URIs."""
         _no_cursor(params)
         return extension.list_templates()
 
     async def _subscribe(
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Subscribe the client to a resource."""
         followed = self._followed(ctx)
         if len(params.uri) > URI_CHARS or len(followed - {params.uri}) >= SUBSCRIPTIONS:
             raise invalid("too many subscriptions, or too long a URI")
@@ -239,7 +236,6 @@ class SkillServer(Server[AppContext]):
     async def _unsubscribe(
         self, ctx: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Unsubscribe the client."""
         self._followed(ctx).discard(params.uri)
         return types.EmptyResult()
 

@@ -149,8 +149,6 @@ DEFAULT = ("select_skill", "skill_evaluate", "search_skills", "load_skill", "rea
 
 
 class _Tool(NamedTuple):
-    """One tool."""
-
     title: str
     about: str
     request: type

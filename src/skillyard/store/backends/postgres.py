@@ -61,13 +61,10 @@ def open_postgres(url: str, options: Options) -> CatalogStore:
 
 
 class _Session:
-    """A transaction on one connection."""
-
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Any:
-        """Run one statement."""
         return self.connection.execute(DIALECT.render(sql).encode(), parameters)
 
 
@@ -284,15 +281,12 @@ class PostgresBackend(Backend):
 
 
 class _PostgresWork(_Session):
-    """A write transaction."""
-
     def __init__(self, backend: PostgresBackend, connection: Connection, replicated: bool) -> None:
         super().__init__(connection)
         self._backend = backend
         self._replicated = replicated
 
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Copy rows into a temporary table in batches."""
         waiting = iter(rows)
         while some := list(islice(waiting, STAGED_AT_ONCE)):
             with self.connection.cursor().copy(STAGE.encode()) as copy:

@@ -230,7 +230,6 @@ class _SqliteWork:
         self._connection = connection
 
     def execute(self, sql: str, parameters: Mapping[str, Any], /) -> sqlite3.Cursor:
-        """Run one statement."""
         return self._connection.execute(sql, parameters)
 
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:

@@ -316,6 +316,5 @@ class Follower(Closeable):
 
 
 def _changed_paths(page: Changes) -> frozenset[str]:
-    """Return the paths that a page changes."""
     keys = [*page.withdrawals, *(version.key for version in page.upserts)]
     return frozenset(map(path_of, keys))

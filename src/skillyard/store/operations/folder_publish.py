@@ -152,8 +152,6 @@ def _check(options: PublishOptions) -> None:
 
 
 class _Run:
-    """The state of one run."""
-
     def __init__(
         self,
         store: CatalogStore,
@@ -180,7 +178,6 @@ class _Run:
     def whole(
         self, workers: Workers, candidates: Iterable[Candidate | Diagnostic]
     ) -> StorePublished:
-        """Run the whole publish."""
         flying: deque[Callable[[], list[BuiltRow]]] = deque()
         keyed = self._with_keys(candidates)
         while (group := list(islice(keyed, QUERY_SIZE))) and not self._stop.is_set():
@@ -274,7 +271,6 @@ class _Run:
         return StoreKey(self._options.tenant, row.namespace, row.source, row.place)
 
     def _add(self, published: Published) -> None:
-        """Count one acknowledged change."""
         counts = published._asdict()
         generation = counts.pop("generation")
         self._counts.update(counts)

@@ -48,7 +48,6 @@ async def home(context: AppContext, request: RouteRequest) -> Reply:
 
 
 def _question(context: AppContext, request: RouteRequest) -> Question:
-    """Return the parsed question. Raises UnknownName, InvalidInput."""
     values = request.values
     searches = context.searches
     sources = tuple(name for name in values["source"] if name)
@@ -132,8 +131,6 @@ def _local_results(
 def _select(
     snapshot: Snapshot, text: str, scorer: str, caller: str, limit: int = 0
 ) -> tuple[list[Match], SelectResult]:
-    """Return the best skills up to the limit, and the selection."""
-
     def work(ranking: Ranking) -> tuple[list[Match], SelectResult]:
         catalog, scorer = ranking.catalog, ranking.scorer
         matches = rank(catalog, text, scorer=scorer, limit=limit) if limit else []

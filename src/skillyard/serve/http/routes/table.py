@@ -23,7 +23,6 @@ _HTML = "text/html"
 def _route(
     operation: Operation, handler: Handler, answer: str, either: tuple[str, ...] = ()
 ) -> HttpRoute:
-    """Return the route of an operation over the catalog."""
     name, about, request, route = operation
     return HttpRoute(*route, name, about, handler, answer, request, either=either, group="Choose")
 
