@@ -9,6 +9,7 @@ from typing import Any
 
 from skillyard.base.errors import StoreConflict
 from skillyard.store.backend import Backend, Work
+from skillyard.store.identifiers import checked_durability, checked_tenant, checked_words
 from skillyard.store.pages import head_of
 from skillyard.store.statements import (
     ADD_GENERATION,
@@ -34,13 +35,17 @@ def change(
     durability: Durability,
     staged: Iterable[Sequence[Any]] = (),
     parameters: Mapping[str, Any] | None = None,
-    check: Callable[[int], None] = lambda head: None,
+    check: Callable[[int], object] = lambda head: None,
 ) -> Published:
     """Stage rows, decide the change of each, and apply all as one generation.
 
     ``decide`` is the statement that fills the table of moves; ``check`` receives the last
-    generation before. Returns what changed; raises StoreConflict and what the backend raises.
+    generation before. Returns what changed; raises InvalidInput, StoreConflict and what the backend
+    raises.
     """
+    checked_tenant(tenant)
+    checked_words("publisher", publisher)
+    checked_durability(durability)
     with backend.writing(durability) as work:
         work.stage(staged)
         _refuse_duplicates(backend, work, tenant)

@@ -66,6 +66,13 @@ def checked_words(what: str, text: str) -> str:
     return text
 
 
+def checked_number(what: str, number: int, most: int, least: int = 1) -> int:
+    """Return a whole number within its bounds. Raises InvalidInput."""
+    if type(number) is not int or not least <= number <= most:
+        raise InvalidInput(f"{what} must be a whole number from {least} to {most:,}")
+    return number
+
+
 def checked_durability(durability: Durability) -> Durability:
     """Return the durability. Raises InvalidInput."""
     if durability not in get_args(Durability):

@@ -79,10 +79,7 @@ def open_store(
 
     Raises UnknownName for another scheme, InvalidInput, and StoreFailed.
     """
-    scheme, colon, _ = url.partition(":")
-    if not colon:
-        # The address may contain a password and is not quoted.
-        raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
+    scheme, _ = _parts_of(url)
     options = Options(caller, migrate, connections, statement_timeout_s, standby_wait_s)
     return cast(CatalogStore, _factory(scheme)(url, options))
 
@@ -92,14 +89,21 @@ def safe_address(url: str) -> str:
 
     Raises InvalidInput for an invalid address.
     """
-    scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
-    if not colon:
-        raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
+    scheme, rest = _parts_of(url)
     if scheme in _POSTGRES:
         client = import_module(_CLIENT)
         return str(client.address_of(client.parse_address(url)))
     # The position of a password in an address of a plugin is unknown.
     return url if scheme == "sqlite" else f"{scheme}:{'//…' if rest else ''}"
+
+
+def _parts_of(url: str) -> tuple[str, str]:
+    """Return the scheme of an address, and the rest. Raises InvalidInput for one without scheme."""
+    scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
+    if not colon:
+        # The address may contain a password and is not quoted.
+        raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
+    return scheme, rest
 
 
 def login_of(url: str) -> str:

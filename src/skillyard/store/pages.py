@@ -6,6 +6,7 @@ from typing import Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.store.backend import Backend, Session
+from skillyard.store.identifiers import checked_number
 from skillyard.store.rows import key_of, version_of
 from skillyard.store.statements import HEAD, STAMP_OF, VIEW_GENERATION
 from skillyard.store.values import Changes, Position
@@ -29,8 +30,7 @@ def changes_after(
     position = Position(after) if type(after) is int else after
     if not isinstance(position, Position) or position.generation < 0:
         raise InvalidInput("after must be a generation (0 or more) or a Position")
-    if type(limit) is not int or not 1 <= limit <= MAX_AT_ONCE:
-        raise InvalidInput(f"limit must be a whole number from 1 to {MAX_AT_ONCE:,}")
+    checked_number("limit", limit, MAX_AT_ONCE)
     with backend.reading(caller) as session:
         position = _start_of_page(session, caller, position)
         rows, cut = _rows(session, backend, caller, position, limit + 1)

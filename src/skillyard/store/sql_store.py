@@ -13,10 +13,10 @@ from skillyard.engine.skill import Skill
 from skillyard.store.backend import Backend, Options
 from skillyard.store.changes import change, change_grants
 from skillyard.store.identifiers import (
-    checked_durability,
     checked_grant,
     checked_key,
     checked_namespace,
+    checked_number,
     checked_tenant,
     checked_words,
     to_plain,
@@ -100,7 +100,6 @@ class CatalogStore(Closeable):
         replayed it too. Raises StoreConflict, NoStandby, InvalidInput.
         """
         self._refuse_caller("publish")
-        checked_tenant(tenant)
         checked_namespace(namespace)
         if expected is not None and (type(expected) is not int or expected < 0):
             raise InvalidInput("expected must be a version, 0 or more")
@@ -110,8 +109,8 @@ class CatalogStore(Closeable):
             "publish",
             DECIDE_PUBLISH,
             tenant=tenant,
-            publisher=checked_words("publisher", publisher),
-            durability=checked_durability(durability),
+            publisher=publisher,
+            durability=durability,
             staged=rows,
         )
 
@@ -143,14 +142,13 @@ class CatalogStore(Closeable):
         A missing skill counts as ``unchanged``. Raises NoStandby, InvalidInput.
         """
         self._refuse_caller("withdraw")
-        checked_tenant(tenant)
         return change(
             self._backend,
             "withdraw",
             DECIDE_WITHDRAW,
             tenant=tenant,
-            publisher=checked_words("publisher", publisher),
-            durability=checked_durability(durability),
+            publisher=publisher,
+            durability=durability,
             staged=(self._key_row(key, tenant) for key in keys),
         )
 
@@ -174,20 +172,15 @@ class CatalogStore(Closeable):
         generation.
         """
         self._refuse_caller("rollback")
-
-        def check(head: int) -> None:
-            if type(to_generation) is not int or not 0 <= to_generation <= head:
-                raise InvalidInput(f"to_generation must be a whole number from 0 to {head}")
-
         return change(
             self._backend,
             "rollback",
             DECIDE_ROLLBACK,
-            tenant=checked_tenant(tenant),
-            publisher=checked_words("publisher", publisher),
-            durability=checked_durability(durability),
+            tenant=tenant,
+            publisher=publisher,
+            durability=durability,
             parameters={"to": to_generation},
-            check=check,
+            check=lambda head: checked_number("to_generation", to_generation, head, least=0),
         )
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
@@ -245,7 +238,7 @@ class CatalogStore(Closeable):
         self._refuse_caller("list places")
         checked_tenant(tenant)
         checked_namespace(namespace)
-        _refuse_limit(limit)
+        checked_number("limit", limit, MAX_LISTED)
         parameters = {
             "tenant": tenant,
             "namespace": namespace,
@@ -260,7 +253,7 @@ class CatalogStore(Closeable):
     def generations(self, limit: int = 20) -> tuple[Generation, ...]:
         """Return the last generations, newest first. Raises InvalidInput."""
         self._refuse_caller("read the log")
-        _refuse_limit(limit)
+        checked_number("limit", limit, MAX_LISTED)
         with self._backend.reading(None) as session:
             rows = session.execute(GENERATIONS, {"limit": limit}).fetchall()
         return tuple(Generation(*row) for row in rows)
@@ -328,8 +321,3 @@ def open_sql_store(backend: Backend, options: Options) -> CatalogStore:
         backend.close()
         raise
     return CatalogStore(backend, options.caller)
-
-
-def _refuse_limit(limit: int) -> None:
-    if type(limit) is not int or not 1 <= limit <= MAX_LISTED:
-        raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LISTED:,}")

@@ -95,6 +95,7 @@ class ModelReply:
     """True if a stand-in server answered: no conclusion about a model or skill is possible."""
 
 
+@dataclass(eq=False)
 class ModelFailed(SkillyardError):
     """One attempt at a model gave no reply.
 
@@ -107,24 +108,17 @@ class ModelFailed(SkillyardError):
     unknown.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        what: str,
-        *,
-        retry: bool = False,
-        permanent: bool = False,
-        retry_after_s: float | None = None,
-        status: int | None = None,
-        charged: bool = False,
-    ) -> None:
-        super().__init__(what)
-        self.kind = kind
-        self.retry = retry
-        self.permanent = permanent
-        self.retry_after_s = retry_after_s
-        self.status = status
-        self.charged = charged
+    kind: str
+    what: str
+    _: KW_ONLY
+    retry: bool = False
+    permanent: bool = False
+    retry_after_s: float | None = None
+    status: int | None = None
+    charged: bool = False
+
+    def __str__(self) -> str:
+        return self.what
 
 
 class RunStopped(SkillyardError):

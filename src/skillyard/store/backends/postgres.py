@@ -32,9 +32,10 @@ from skillyard.store.backends.postgres_statements import (
     TABLES,
     WRITING,
 )
+from skillyard.store.pages import head_of
 from skillyard.store.schema_steps import latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
-from skillyard.store.statements import HEAD, STAGED_AT_ONCE
+from skillyard.store.statements import STAGED_AT_ONCE
 from skillyard.store.values import Durability, Standby, StoreStatus
 
 if TYPE_CHECKING:
@@ -124,8 +125,7 @@ class PostgresBackend(Backend):
     def _next_generation(self, connection: Connection, after: int, until: float) -> int:
         """Return the last generation when it is above ``after``, or when the time is up."""
         while True:
-            row = connection.execute(DIALECT.render(HEAD).encode()).fetchone()
-            generation = 0 if row is None else int(row[0])
+            generation, _ = head_of(_Session(connection))
             left = until - time.monotonic()
             if generation > after or left <= 0:
                 return generation

@@ -34,9 +34,10 @@ from skillyard.store.backends.sqlite_statements import (
     STAGE,
     VIEWS,
 )
+from skillyard.store.pages import head_of
 from skillyard.store.schema_steps import Migration, latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
-from skillyard.store.statements import HEAD, STAGED_AT_ONCE
+from skillyard.store.statements import STAGED_AT_ONCE
 from skillyard.store.values import Durability, StoreStatus
 
 PREFIX = "sqlite:///"
@@ -120,8 +121,7 @@ class SqliteBackend(Backend):
         pause = threading.Event()
         while True:
             with self.reading(None) as session:
-                row = session.execute(HEAD, {}).fetchone()
-            generation = 0 if row is None else int(row[0])
+                generation, _ = head_of(session)
             left = until - time.monotonic()
             if generation > after or left <= 0:
                 return generation

@@ -9,12 +9,12 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from typing import Annotated, Any, Literal, NamedTuple
 
-from skillyard.base.errors import Diagnostic, InvalidInput, StoreRefused
+from skillyard.base.errors import Diagnostic, StoreRefused
 from skillyard.base.io.workers import Workers
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes import Schema, details
@@ -31,6 +31,7 @@ from skillyard.store.identifiers import (
     checked_durability,
     checked_key,
     checked_namespace,
+    checked_number,
     checked_tenant,
     checked_words,
 )
@@ -143,37 +144,27 @@ def _check(options: PublishOptions) -> None:
     checked_namespace(options.namespace)
     checked_words("publisher", options.publisher)
     checked_durability(options.durability)
-    for name, value, most in (
-        ("jobs", options.jobs, _MAX_JOBS),
-        ("batch", options.batch, _MAX_BATCH),
-    ):
-        if type(value) is not int or not 1 <= value <= most:
-            raise InvalidInput(f"{name} must be a whole number from 1 to {most:,}")
+    checked_number("jobs", options.jobs, _MAX_JOBS)
+    checked_number("batch", options.batch, _MAX_BATCH)
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self,
-        store: CatalogStore,
-        options: PublishOptions,
-        stop: threading.Event,
-        tell: Callable[[Step], None],
-    ) -> None:
-        self._store = store
-        self._options = options
-        self._stop = stop
-        self._tell = tell
-        self._began = time.monotonic()
-        self._counts: Counter[str] = Counter()
-        self._generation = 0
-        self._diagnostics: list[Diagnostic] = []
-        self._digests: dict[bytes, str] = {}
-        """The content digest of each key that was met, by a short digest of the key: a million
-        take about 250 MB."""
-        self._files: set[str] = set()
-        """SHA-256 of each skill file that was met."""
-        self._rows: list[StoredRow] = []
-        self._chars = 0
+    _store: CatalogStore
+    _options: PublishOptions
+    _stop: threading.Event
+    _tell: Callable[[Step], None]
+    _began: float = field(default_factory=time.monotonic)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _generation: int = 0
+    _diagnostics: list[Diagnostic] = field(default_factory=list)
+    _digests: dict[bytes, str] = field(default_factory=dict)
+    """The content digest of each key that was met, by a short digest of the key: a million
+    take about 250 MB."""
+    _files: set[str] = field(default_factory=set)
+    """SHA-256 of each skill file that was met."""
+    _rows: list[StoredRow] = field(default_factory=list)
+    _chars: int = 0
 
     def whole(
         self, workers: Workers, candidates: Iterable[Candidate | Diagnostic]
