@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from importlib.resources import files
 
 from skillyard.base.errors import InvalidInput, io_errors
 from skillyard.base.shapes.upkeep import NewSkill
@@ -15,23 +16,7 @@ _LONGEST = 64
 """agentskills.io/specification, as of November 2026."""
 _NAME_LINE = re.compile(r"(?m)^name:.*$")
 # No word of it is of a request: until it is filled in, only its name can be what somebody means.
-_TEXT = """\
----
-name: {name}
-# What it does and when to use it, in words that its users type, instead of the three dots:
-description: …
----
-# {title}
-
-## Steps
-
-1. …
-2. …
-
-## Examples
-
-…
-"""
+_TEMPLATE = files(__package__).joinpath("data", "new_skill.md")
 
 
 def write_new_skill(name: str, into: str = ".", template: str | None = None) -> NewSkill:
@@ -51,7 +36,8 @@ def write_new_skill(name: str, into: str = ".", template: str | None = None) -> 
         raise InvalidInput(f"{folder} is there already; nothing was written")
     with io_errors("write it", folder, "check the folder and its space"):
         if template is None:
-            text = _TEXT.format(name=name, title=name.replace("-", " ").capitalize())
+            title = name.replace("-", " ").capitalize()
+            text = _TEMPLATE.read_text(encoding="utf-8").format(name=name, title=title)
             os.makedirs(folder)
         else:
             text = _named(os.path.join(template, SKILL_FILE), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from itertools import islice
 
 from skillyard.check.scanning.document import SCRIPT, Document
@@ -17,26 +18,7 @@ from skillyard.check.scanning.rule import (
     find_patterns,
 )
 
-_INSTALLER_TEXT = """
-    astral.sh rustup.rs get.docker.com deb.nodesource.com rpm.nodesource.com bun.sh deno.land
-    deno.com ollama.com ollama.ai install.python-poetry.org sh.brew.sh get.helm.sh get.k3s.io
-    get.pnpm.io raw.githubusercontent.com github.com get.sdkman.io foundry.paradigm.xyz mise.run
-    pyenv.run fly.io cli.github.com claude.ai opencode.ai tailscale.com pixi.sh get.volta.sh
-    fnm.vercel.app nixos.org determinate.systems starship.rs chocolatey.org get.scoop.sh
-    win.rustup.rs supabase.com turso.tech vercel.com netlify.com heroku.com cursor.com
-    datadoghq.com grafana.com hashicorp.com aws.amazon.com google.com solana.com gitlab.com
-    bitbucket.org dl.k8s.io k8s.io sigstore.dev syft.sh anchore.io chainguard.dev semgrep.dev
-    convex.dev railway.app railway.com render.com sentry.io expo.dev getcomposer.org
-    microsoft.com visualstudio.com aka.ms dot.net apple.com cloudflare.com modal.com
-    wasmtime.dev wasmer.io goose-lang.org anthropic.com openai.com docker.com linkerd.io
-    istio.io tekton.dev argoproj.io cilium.io rclone.org litestream.io zed.dev atuin.sh
-    helix-editor.com bun.com elastic.co aspire.dev fluxcd.io anaconda.com sysinternals.com
-    anza.xyz apollo.dev clickhouse.com duckdb.org encore.dev mobile.dev resend.com snowflake.com
-    starkup.sh acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
-    nih.gov nextflow.io getdbt.com sentry.dev gauge.org gosspublic.alicdn.com slack-edge.com
-    example.com example.org example.net
-"""
-_INSTALLERS = _INSTALLER_TEXT.split()
+_INSTALLERS = files(__package__).joinpath("data", "installers.txt").read_text("ascii").split()
 """Hosts whose own documentation installs by such a command. It is still code that nobody read. The
 last three are reserved for examples."""
 _URL = re.compile(

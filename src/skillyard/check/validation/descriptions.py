@@ -8,6 +8,8 @@ that say next to nothing, and are silent otherwise.
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib.resources import files
 from itertools import islice
 
 from skillyard.base.text import clean_line, shorten
@@ -17,21 +19,10 @@ _MIN_WORDS = 3
 """Of 300 public skills drawn at random, 1 % have fewer words; of 391 of 13 well-kept ones, none."""
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
-# Function words, and the words of "Use this skill when the user asks".
-_FUNCTION_TEXT = """
-a an and any are as at be by can for from has if in into is it its of on or that the their them
-then they this to up use used user users using want wants was when where which with you your skill
-asks needs
-"""
-_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
-_GENERIC_TEXT = """
-all assist assistant assists do does etc everything expert general guide guides handle handles
-handling help helper helpers helping helps kinds make makes manage manages managing more provide
-provides skills something stuff support supporting supports task tasks thing things tool tools
-useful utilities utility various work working works
-"""
-_GENERIC = frozenset(_GENERIC_TEXT.split())
-"""Words that fit every skill."""
+_WORDS = tomllib.loads(files(__package__).joinpath("data", "words.toml").read_text("utf-8"))
+_FUNCTION_WORDS, _GENERIC, _USUAL = (
+    frozenset(_WORDS[where].split()) for where in ("function", "generic", "headings")
+)
 _WHEN = re.compile(
     r"\b(?:when\w*|if|before|after|while|during|trigger\w*|invoke\w*|activat\w+|ask\w*|mention\w*"
     r"|says?|request\w*|wants?|need\w*|use[ds]?|using|useful|ideal|suitable)\b"
@@ -48,18 +39,6 @@ _PERSON = re.compile(
 _HEADING = re.compile(
     r"(#{1,3})[ \t]+(?:(?:Step\s|Phase\s|Part\s)?\d{1,2}\w?[.:)]\s{0,3})?([^\n#]{3,200})"
 )
-_USUAL_TEXT = """
-about anti arguments basics before best capabilities case checklist common concepts configuration
-context core critical description details docs document documentation example examples features
-file files final first format getting goal guidelines how important input inputs instructions
-introduction key limitations main mode new next not notes options other output outputs overview
-parameters patterns phase philosophy practices prerequisites principles process purpose quick
-quickstart read reading recommended reference references related requirements resources role rule
-rules run running scripts section setup start started step steps structure style summary table
-template templates tips troubleshooting usage what why workflow workflows
-"""
-_USUAL = frozenset(_USUAL_TEXT.split())
-"""Words of headings that say nothing about one skill."""
 _MAX_HEADINGS = 50
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z]+\b)")
 
