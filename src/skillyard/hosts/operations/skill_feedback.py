@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds, Operation
+from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.feedback import FeedbackReceipt
 from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.feedback_file import MAX_NOTE_CHARS, MAX_REQUEST_CHARS, add_feedback
@@ -70,10 +71,7 @@ def judge_for_client(
 ) -> FeedbackReceipt:
     """Store a client's judgement, and return no more than that. Raises as :func:`judge_skill`."""
     change = judge_skill(catalog, name, right=right, request=request, note=note, by=by)
-    assert change.added is not None
-    return FeedbackReceipt(
-        skill=change.added.skill, right=change.added.right, time=change.added.time
-    )
+    return from_attributes(FeedbackReceipt, change.added)
 
 
 def _logged_request(slug: str, *, runners_up: bool) -> str:

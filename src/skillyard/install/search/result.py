@@ -5,7 +5,7 @@ The body of a skill is kept even when its frontmatter is invalid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -19,6 +19,8 @@ from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import SKILL_FIELDS, Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
+
+MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 def pointer(hit: Hit) -> Skill:
@@ -65,7 +67,7 @@ def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSki
         description=skill.description or hit.description,
         install_count=hit.install_count,
         curated=hit.curated,
-        references=_references(package),
+        references=references_in(package.files),
     )
     return FoundSkill(skill, hit, tuple(found_by), None, package, text, tuple(diagnostics))
 
@@ -83,16 +85,16 @@ def _body(text: str, path: str) -> str:
         return unified.strip()
 
 
-def _references(package: Package) -> tuple[Reference, ...]:
-    paths = (path for path in sorted(package.files) if path != "SKILL.md")
+def references_in(files: Mapping[str, bytes]) -> tuple[Reference, ...]:
+    """Return the Markdown files beside a SKILL.md, sorted by path."""
     return tuple(
         Reference(
             path.rpartition("/")[2],
             path,
-            package.files[path][: DEFAULT_LIMITS.resource_bytes].decode("utf-8", "replace"),
+            files[path][: DEFAULT_LIMITS.resource_bytes].decode("utf-8", "replace"),
         )
-        for path in paths
-        if path.lower().endswith((".md", ".markdown", ".mdx"))
+        for path in sorted(files)
+        if path != "SKILL.md" and path.lower().endswith(MARKDOWN)
     )
 
 

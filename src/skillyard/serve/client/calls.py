@@ -10,6 +10,7 @@ InvalidInput with the ``field`` of the rejected argument.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from skillyard.base.arguments import text_items
@@ -201,15 +202,8 @@ def _query(query: str | Query) -> Query:
 
 
 def _query_values(query: Query) -> dict[str, Any]:
-    return {
-        "query": query.text,
-        "files": query.files,
-        "recent_activity": query.recent_activity,
-        "include_tags": query.include_tags,
-        "exclude_tags": query.exclude_tags,
-        "include_references": query.include_references,
-        "tools": query.tools,
-    }
+    values = asdict(query.document())
+    return {"query": values.pop("text"), **values}
 
 
 def _values(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import TypeVar
 
 from skillyard.base.errors import SkillError, SourceFailed
@@ -19,8 +20,9 @@ from skillyard.engine.formats.frontmatter import join_document
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.resources import list_resources, read_file, read_resource
-from skillyard.engine.skill import Origin, Reference, Skill
+from skillyard.engine.skill import Origin, Skill
 from skillyard.install.search import FoundSkill
+from skillyard.install.search.result import MARKDOWN, references_in
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
@@ -29,7 +31,6 @@ T = TypeVar("T")
 
 REFERENCES = 64
 """Maximum number of Markdown files of one skill that are read."""
-MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class CatalogSource:
@@ -97,7 +98,7 @@ class CatalogSource:
             raise SourceFailed("not_found", f"{hit.key} is not in this catalog")
         files = {"SKILL.md": file_of(skill)}
         if references:
-            files |= {path: data for path, data in _documents(skill) if path != "SKILL.md"}
+            files = _documents(skill) | files
         return Package(files, hit.source)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
@@ -158,20 +159,16 @@ def _file_name(skill: Skill) -> str:
     return skill.path.replace("\\", "/").rpartition("/")[2]
 
 
-def _documents(skill: Skill) -> list[tuple[str, bytes]]:
-    """Return the Markdown files beside a skill, without unreadable ones."""
-    documents: list[tuple[str, bytes]] = []
+def _documents(skill: Skill) -> dict[str, bytes]:
+    """Return the Markdown files beside a skill by path, without unreadable ones."""
+    documents: dict[str, bytes] = {}
     if is_document(skill):
         return documents
-    try:
+    with suppress(SkillError):
         paths = [item.path for item in list_resources(skill)]
-    except SkillError:
-        return documents
-    for path in [path for path in paths if path.lower().endswith(MARKDOWN)][:REFERENCES]:
-        try:
-            documents.append((path, read_resource(skill, path)))
-        except SkillError:
-            continue
+        for path in [path for path in paths if path.lower().endswith(MARKDOWN)][:REFERENCES]:
+            with suppress(SkillError):
+                documents[path] = read_resource(skill, path)
     return documents
 
 
@@ -182,13 +179,8 @@ def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) ->
     """
     skill = snapshot.whole.get(name)
     hit = hit_of(snapshot, skill)
-    documents = _documents(skill) if references else []
-    with_references = skill.replace(
-        references=tuple(
-            Reference(path.rpartition("/")[2], path, data.decode("utf-8", "replace"))
-            for path, data in documents
-        )
-    )
+    documents = _documents(skill) if references else {}
+    with_references = skill.replace(references=references_in(documents))
     text = file_of(skill).decode("utf-8", "replace") if raw else ""
     return FoundSkill(with_references, hit, (LOCAL,), raw=text)
 
