@@ -20,7 +20,6 @@ class Options:
     caller: str | None = None
     """The caller whose view is read. None reads everything, for the service that owns the store."""
     migrate: bool = False
-    """Create or migrate the schema first."""
     connections: int = 4
     """Maximum number of connections in this process."""
     statement_timeout_s: float = 30.0

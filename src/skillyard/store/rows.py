@@ -105,7 +105,7 @@ def row_of(
         to_plain(skill.slug),
         to_plain(skill.name),
         to_plain(skill.description),
-        _tags(skill),
+        tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MAX_TAG_BYTES),
         document,
         body if body is None or plain(body) else None,
         files,
@@ -207,8 +207,3 @@ def _digest(document: str, body: str | None, files: str) -> str:
     text = b"" if body is None else b"+" + body.encode("utf-8", "surrogatepass")
     # The document and the list of files are ASCII JSON without NUL; the body comes last.
     return sha256(b"\0".join([document.encode(), files.encode(), text])).hexdigest()
-
-
-def _tags(skill: Skill) -> tuple[str, ...]:
-    """Return the tags for queries, without those that cannot be indexed."""
-    return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MAX_TAG_BYTES)

@@ -399,4 +399,3 @@ def _rule(code: str) -> Rule:
 
 
 FILE_RULES: Mapping[str, Rule] = {code: _rule(code) for code, rule in RULES.items() if rule.kinds}
-"""Code -> rule over one file."""

@@ -270,7 +270,6 @@ _REPAIRS: dict[str, tuple[str, Callable[[str, FixPlace], Iterator[str]]]] = {
 }
 """Code -> what its repair did, and the texts to try. The first that keeps the meaning is taken."""
 FIXABLE = frozenset(_REPAIRS)
-"""Codes with faults that can be repaired."""
 
 
 class FixPlan(NamedTuple):

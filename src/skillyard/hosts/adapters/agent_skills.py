@@ -131,8 +131,10 @@ class AgentSkills:
         options: SkillOptions | None = None,
     ) -> None:
         if isinstance(skills, SkillInjector):
-            options = options or _options_of(skills)
-            skills = skills.catalog
+            config, skills = skills.config, skills.catalog
+            options = options or SkillOptions(
+                config.scorer, config.policy, None, config.max_injected_chars
+            )
         elif isinstance(skills, str | os.PathLike):
             skills = load_catalog(skills)
         self._catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
@@ -428,11 +430,6 @@ class AgentSkills:
 
 AnySkills = AgentSkills | Catalog | str | os.PathLike[str] | Iterable[Skill] | SkillInjector
 """What every adapter takes: a library, or what one is made of."""
-
-
-def _options_of(injector: SkillInjector) -> SkillOptions:
-    config = injector.config
-    return SkillOptions(config.scorer, config.policy, None, config.max_injected_chars)
 
 
 def _keep_ends(text: str) -> str:

@@ -94,10 +94,11 @@ def choose_folder(
     place = f"{shown} holds" if not path else f"{shown} holds below {shown_path(path)}"
     texts = read(below[: MAX_NAMED if choice.skill else MAX_READ])
     skills = {each: _skill_in(texts, each) for each in below}
+    shows_internal = os.environ.get(INTERNAL_VARIABLE) in ("1", "true")  # as for `npx skills`
     listed = [
         (each, skill)
         for each, skill in skills.items()
-        if choice.skill or skill is None or not skill.internal or _shows_internal()
+        if choice.skill or skill is None or not skill.internal or shows_internal
     ]
     if len(listed) == 1 and not choice.skill:
         return listed[0][0]
@@ -126,11 +127,6 @@ def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
     exact = [folder for folder in own if own[folder] == name]
     called = folder_name(name)
     return exact or [each for each in own if folder_name(own[each]) == called]
-
-
-def _shows_internal() -> bool:
-    """True where internal skills are offered too; else they are named, as for `npx skills`."""
-    return os.environ.get(INTERNAL_VARIABLE) in ("1", "true")
 
 
 def _skill_in(texts: Mapping[str, bytes], folder: str) -> Skill | None:

@@ -25,7 +25,6 @@ POLICY_FILE = "skillyard-policy.toml"
 NO_SCOPE = "none"
 """Reads no folder of an agent host."""
 MAX_BYTES = 256 * 1024
-"""Maximum size of a policy file."""
 
 
 def system_policy_path() -> str:

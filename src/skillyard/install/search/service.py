@@ -25,9 +25,7 @@ from skillyard.install.sources.settings import Settings, load_settings
 from skillyard.install.sources.transport import Transport
 
 MAX_SKILLS = 100
-"""Maximum number of skills in one result."""
 MAX_CONCURRENT_FETCHES = 32
-"""Number of skills that are fetched concurrently."""
 MAX_REMOTE_CHARACTERS = 2_000
 """Maximum length of a query that leaves this machine."""
 
@@ -387,7 +385,7 @@ def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[SearchCandidate]
 def _one(hits: list[Hit]) -> SearchCandidate:
     if len(hits) == 1:
         return SearchCandidate(hits[0], (hits[0],))
-    ordered = sorted(hits, key=_preference)
+    ordered = sorted(hits, key=lambda hit: (hit.skill is None, not hit.install_count))
     best = ordered[0]
     return SearchCandidate(
         best._replace(
@@ -400,10 +398,6 @@ def _one(hits: list[Hit]) -> SearchCandidate:
         ),
         tuple(ordered),
     )
-
-
-def _preference(hit: Hit) -> tuple[bool, bool]:
-    return (hit.skill is None, not hit.install_count)
 
 
 def _first(texts: Iterable[str]) -> str:

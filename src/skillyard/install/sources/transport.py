@@ -154,7 +154,6 @@ class Transport:
         self.offline = offline
         self.deadline_s = deadline_s
         self.requests = 0
-        """Number of requests that were sent."""
         self.trees: dict[tuple[str, str], Any] = {}
         """The newest trees of repositories: one may be large, and many skills need it."""
         self._clock = clock

@@ -297,9 +297,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     name: fields_of(tool.request, "mcp") for name, tool in TOOLS.items()
 }
 ARGUMENTS: Mapping[str, Schema] = {name: _input_schema(FIELDS[name]) for name in TOOLS}
-"""The JSON Schema of each tool's arguments."""
 OUTLINES: Mapping[str, Schema] = {name: _outline(RESULTS[name]) for name in TOOLS}
-"""The output schema of each tool."""
 
 
 def tools_of(*, all_tools: bool, feedback: bool) -> Mapping[str, _Tool]:

@@ -43,7 +43,6 @@ class RouteRequest(NamedTuple):
     origin: str
     """The web origin of the request; empty without one."""
     accept: str = ""
-    """The media types that the client accepts."""
 
 
 class HttpRoute(NamedTuple):

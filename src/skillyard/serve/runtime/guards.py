@@ -38,7 +38,6 @@ contact no other host."""
 UNKNOWN = ""
 """The unknown client, which has no share limit: over stdio."""
 CLIENT: ContextVar[str] = ContextVar("client", default=UNKNOWN)
-"""The client of the current request."""
 TIMES_THE_FREE = 3
 """A client's limit, as a multiple of the free amount. One client alone gets three quarters of the
 total, two get three sevenths each, and some of it always stays free for the next client (the
@@ -107,7 +106,6 @@ class Guard:
         """Those that run, and those that wait."""
         self._places = asyncio.Semaphore(limits.at_once)
         self.running = 0
-        """The number of requests that run."""
 
     def check(self, scope: Scope) -> str:
         """Return the host and port that the client used, and set :data:`CLIENT`.

@@ -14,7 +14,6 @@ from skillyard.base.operation import Spelling
 from skillyard.install.sources.settings import Settings
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
-"""The environment variable with the bearer token."""
 _FORMER_TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
 """Of earlier releases. Without a word, their services would start without a token."""
 TOKEN_BYTES = 4_096

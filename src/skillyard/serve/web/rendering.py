@@ -86,7 +86,7 @@ def environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("skillyard.serve.web"),
         autoescape=True,
-        finalize=_finalized,
+        finalize=lambda value: shown(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -118,7 +118,3 @@ def environment() -> Environment:
         "words": words.title_words,
     }
     return environment
-
-
-def _finalized(value: Any) -> Any:
-    return shown(value) if type(value) is str else value

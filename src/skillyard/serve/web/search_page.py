@@ -12,7 +12,7 @@ from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
 from skillyard.hosts.operations.skill_selection import SelectResult
-from skillyard.install.search import FoundSkill, SearchResult
+from skillyard.install.search import SearchResult
 from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.web.addresses import local_address, place_of, search_address
 from skillyard.serve.web.rendering import render, text_of
@@ -99,7 +99,8 @@ def results_page(
     marks = _marks(selected)
     cards, above = [], []
     for place, found in enumerate(result.skills, 1):
-        cards.append((place, found, _mark_of(found, marks)))
+        mark = marks.get(found.skill.path, "") if place_of(found.hit) == LOCAL else ""
+        cards.append((place, found, mark))
         above.append(found.match is not None and found.score >= floor)
     verdict = None
     if selected is not None:
@@ -135,10 +136,6 @@ def _marks(selected: SelectResult | None) -> dict[str, str]:
     chosen = selected.selection
     marks = {match.skill.path: PERHAPS for match in chosen.maybe}
     return marks | {match.skill.path: FITS for match in chosen.selected}
-
-
-def _mark_of(found: FoundSkill, marks: dict[str, str]) -> str:
-    return marks.get(found.skill.path, "") if place_of(found.hit) == LOCAL else ""
 
 
 class NamedSkill(NamedTuple):

@@ -191,7 +191,7 @@ class SqliteBackend(Backend):
         )
         try:
             connection.timeout_s = timeout_s
-            connection.create_function("skillyard_caller", 0, lambda: _caller(connection))
+            connection.create_function("skillyard_caller", 0, lambda: connection.caller)
             connection.set_progress_handler(connection.late, CHECKED_EVERY)
             _write_ahead(connection, until=time.monotonic() + timeout_s)
             connection.execute("PRAGMA synchronous = FULL")
@@ -248,11 +248,6 @@ class _SqliteWork:
     def commit(self, generation: int) -> None:
         """Commit. A failed commit is rolled back completely."""
         self._connection.execute("COMMIT")
-
-
-def _caller(connection: _Connection) -> str | None:
-    """Return the caller whose view a connection reads now."""
-    return connection.caller
 
 
 def _adapt(row: Sequence[Any]) -> tuple[Any, ...]:
