@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,33 +12,39 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event, Lock
+from threading import Event, Lock, Timer
 from typing import Any
 
 import pytest
 
+from skillyard.evals.models.calls import TokenUsage, cost_of
+from skillyard.evals.models.providers import price
 from skillyard_testkit.fake_llm import FakeLlm
 from skillyard_testkit.fake_llm.call_log import CallLog
 from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import KEY, Project, project
 
-SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
+MANY = (30, 12) if os.environ.get("SKILLYARD_SOAK") == "1" else (10, 5)
+"""Kills, and runs of each prompt."""
+CONCURRENCY = 4
+LONGEST_S = 0.12
+"""Of the time between a process's first request and its end."""
 REQUESTS = 42
 """Of the size-impact run: 14 answers, 28 judgements."""
-INSTANTS = range(1, REQUESTS + 1, 3) if SOAK else (17,)
 LAYER = "size-impact"
 MODELS = {"generation": "gpt-4.1-mini", "judge": "gpt-4.1"}
 
 
 class Trap(FakeLlm):
-    """Does something to somebody when the n-th request comes, before it is answered."""
+    """Does something to somebody when the n-th request comes, and bills what it answers."""
 
     def __init__(self) -> None:
         super().__init__()
         self.came = 0
         self.at = 0
         self.act: Callable[[], None] = lambda: None
+        self.billed = 0.0
         self._one = Lock()
 
     def respond(self, requests: Request) -> Response:
@@ -45,7 +52,12 @@ class Trap(FakeLlm):
             self.came += 1
             if self.came == self.at:
                 self.act()
-        return super().respond(requests)
+        response = super().respond(requests)
+        usage = json.loads(response.body)["usage"]
+        tokens = TokenUsage(usage["prompt_tokens"], usage["completion_tokens"])
+        with self._one:
+            self.billed += cost_of(price("openai", json.loads(requests.content)["model"]), tokens)
+        return response
 
     def answered(self) -> Counter[str]:
         """Return how often each request was answered, by its body.
@@ -93,14 +105,15 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def stopped_at(
-    trap: Trap, workspace: Project, request: int, number: int, *given: str
+    trap: Trap, workspace: Project, request: int, number: int, *given: str, wait_s: float = 0.0
 ) -> tuple[int, str]:
-    """Run until the n-th request comes, and send a signal then."""
-    trap.at = request
+    """Run until the n-th request comes, and send a signal then, or a while later."""
+    trap.at = trap.came + request
     processes: SimpleQueue[subprocess.Popen[str]] = (
         SimpleQueue()
     )  # it may ask before `start` returns
-    trap.act = lambda: processes.get().send_signal(number)
+    timer = Timer(wait_s, lambda: processes.get().send_signal(number))
+    trap.act = timer.start if wait_s else timer.function
     process = start(workspace, *given)
     processes.put(process)
     return ended(process)
@@ -132,41 +145,41 @@ def last_run(workspace: Project) -> str:
     return str(json.loads(lines[0])["run_id"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("request_number", INSTANTS)
-@pytest.mark.parametrize("concurrency", [1, 4] if SOAK else [4])
-def test_a_killed_run_is_finished_without_paying_twice(
-    request_number: int,
-    concurrency: int,
-    trap: Trap,
-    workspace: Project,
-    run: Run,
-    whole: dict[str, Any],
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals that end a process at once")
+@pytest.mark.parametrize(("kills", "runs"), [(3, 2), pytest.param(*MANY, marks=pytest.mark.slow)])
+def test_killed_runs_are_finished_and_only_what_was_in_flight_is_paid_twice(
+    kills: int, runs: int, trap: Trap, workspace: Project, run: Run, tmp_path: Path
 ) -> None:
-    """Twice is paid only what was in flight when the power went."""
-    width = ("--concurrency", str(concurrency))
-    code, _ = stopped_at(trap, workspace, request_number, signal.SIGKILL, *width)
-    assert code == -signal.SIGKILL
-    assert not list(workspace.results.glob("*_2*.json")), "no results of half a run"
-    run_id = last_run(workspace)
+    """Wherever the power goes: nothing is lost, and all that may be billed is counted."""
+    trap.latency_s = 0.02
+    given = ("--runs", str(runs), "--max-calls", "5000", "--concurrency", str(CONCURRENCY))
+    assert run(LAYER, *given, "--output-dir", str(tmp_path / "whole")).code == 0
+    needed, whole = trap.answered(), figures(workspace.envelope(tmp_path / "whole"))
+    trap.log, trap.billed = CallLog(), 0.0
+    waits = random.Random(kills)
     events = workspace.results / "events.jsonl"
-    events.write_bytes(events.read_bytes() + b'{"event":"case","run_')  # as a kill may leave it
-    before = sum(trap.answered().values())
-    done = run(LAYER, *width, "--resume", run_id)
+    resume: tuple[str, ...] = ()
+    for _ in range(kills):
+        wait_s = waits.uniform(0.001, LONGEST_S)
+        code, err = stopped_at(trap, workspace, 1, signal.SIGKILL, *given, *resume, wait_s=wait_s)
+        assert code == -signal.SIGKILL, f"the run ended before it was killed: {err}"
+        assert not list(workspace.results.glob("*_2*.json")), "no results of half a run"
+        events.write_bytes(events.read_bytes() + b'{"event":"case","run_')  # as a kill may leave it
+        resume = ("--resume", last_run(workspace))
+    trap.at = 0
+    done = run(LAYER, *given, *resume)
     assert done.code == 0, done.err
-    answered = trap.answered()
-    assert len(answered) == REQUESTS
-    assert max(answered.values()) <= 2
-    twice = sum(count - 1 for count in answered.values())
-    assert twice <= concurrency
-    assert sum(answered.values()) - before <= REQUESTS - before + concurrency
-    envelope = workspace.envelope()
-    meta = envelope["meta"]
-    assert meta["run_id"] == run_id
-    assert 0 < meta["lost_calls"] <= concurrency
-    assert 0 < meta["lost_cost"] < meta["run_cost"] - meta["total_cost"]
     assert "gave no result and may have been billed" in done.out
-    assert figures(envelope) == whole
+    assert figures(workspace.envelope()) == whole, "nothing is lost"
+    answered = trap.answered()
+    assert needed - answered == Counter(), "nothing is left out"
+    assert sum((answered - needed).values()) <= kills * CONCURRENCY, "but what was in flight"
+    meta = workspace.envelope()["meta"]
+    assert meta["run_id"] == resume[1]
+    assert meta["run_calls"] >= sum(answered.values())
+    assert meta["run_cost"] >= trap.billed - 1e-6
+    assert 0 < meta["lost_calls"] <= kills * CONCURRENCY
+    assert 0 < meta["lost_cost"] < meta["run_cost"] - meta["total_cost"]
 
 
 @pytest.mark.slow
