@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
 from tests.bugs import raise_bugs
 from tests.cli.making import hostile_library, library
+from tests.running import Answer as Answer
+from tests.running import run_here
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "SKILLYARD_UPDATE_GOLDEN"
-
-
-class Answer(NamedTuple):
-    """What one command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Run = Callable[..., Answer]
@@ -44,15 +32,7 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command line in this process: ``run("rank", "text")``."""
-    from skillyard.cli import main
-
-    def call(*arguments: str) -> Answer:
-        capsys.readouterr()
-        code = main(arguments)
-        left = capsys.readouterr()
-        return Answer(code, left.out, left.err)
-
-    return call
+    return lambda *arguments: run_here(capsys, arguments)
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+
+from tests.parity.trees import write_tree as write
 
 __all__ = ["BENCH_QUERIES", "BENCH_SKILLS", "hostile_library", "library", "write"]
 
@@ -86,15 +87,6 @@ description: [a, list]
 ---
 Text.
 """
-
-
-def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a folder and return the folder."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
-    return root
 
 
 def library(root: Path) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile import tree
+from tests.hostile.network import World, world
 
 
 class Tree:
@@ -32,3 +33,12 @@ def hostile_tree() -> Iterator[Tree]:
     with tempfile.TemporaryDirectory(prefix="skillyard-hostile-") as name:
         os.chmod(name, 0o755)
         yield Tree(Path(os.path.realpath(name)))
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[World]:
+    """A person's surroundings, with stand-ins for every source."""
+    with world(tmp_path, monkeypatch, capsys) as made:
+        yield made

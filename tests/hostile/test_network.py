@@ -5,28 +5,17 @@ One bad server costs its own results, is named, learns no token, and writes noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from skillyard.base.invisible import find_hidden
 from skillyard_testkit import Response, faults
 from skillyard_testkit.messages import json_response
-from tests.hostile.network import EVERY, World, skill, world
+from tests.hostile.network import EVERY, World, skill
 from tests.hostile.network_cases import ANSWERS, CONTENTS, SEARCHES
 from tests.install.sources.clients import Dialled, count_dialling
 from tests.install.sources.test_addresses import bracketed
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
-
-
-@pytest.fixture
-def here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[World]:
-    with world(tmp_path, monkeypatch, capsys) as made:
-        yield made
 
 
 @pytest.fixture

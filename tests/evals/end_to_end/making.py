@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from skillyard_testkit import toml
 from tests.cli.making import write
 
-__all__ = ["KEY", "Done", "Project", "config", "project"]
+__all__ = ["KEY", "Project", "config", "project", "run_apart"]
 
 KEY = "sk-ant-secret-5d41402abc4b2a76b9719d911017c592"
 """Looks like a real one, so that a search for it finds every place that it reached."""
@@ -138,19 +140,6 @@ _CONFIG: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Done:
-    """What one command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True)
 class Project:
     """A folder with ``skills`` and ``evals``; results lie in ``results`` unless told."""
 
@@ -195,6 +184,18 @@ class Project:
     def configure(self, **sections: Any) -> None:
         """Write the configuration again, with these keys on top."""
         write(self.folder, {"evals/skillyard.toml": config(**sections)})
+
+
+def run_apart(program: str, line: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program that takes a command line in a process of its own, without settings."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *line],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join(path for path in sys.path if path), "PATH": ""},
+        timeout=240,
+    )
 
 
 def config(**sections: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
+from tests.running import Answer, run_here
 from tests.shared_data import REPOSITORY
 
 RUBRIC = """\
@@ -33,16 +34,11 @@ def write_prompts(workspace: Project, count: int) -> None:
 @pytest.fixture
 def pay(run: Run, workspace: Project, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run without ``--anyway``."""
-    from skillyard.cli import main
-    from tests.evals.end_to_end.making import Done
 
-    def call(layer: str, *arguments: str) -> Done:
-        capsys.readouterr()
+    def call(layer: str, *arguments: str) -> Answer:
         line = workspace.arguments(layer, *arguments)
         line.remove("--anyway")
-        code = main(line)
-        left = capsys.readouterr()
-        return Done(code, left.out, left.err)
+        return run_here(capsys, line)
 
     return call
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
-from tests.evals.end_to_end.making import Project
+from tests.evals.end_to_end.making import Project, run_apart
 from tests.evals.end_to_end.test_replay import LAYERS
 
 SKILLS_TOLD = {"tea-brewing", "coffee-roasting", "bread-baking"}
@@ -162,15 +160,7 @@ def test_a_dry_run_loads_no_library_of_a_provider(workspace: Project) -> None:
         "heavy = {'anthropic', 'openai', 'jinja2'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else code)\n"
     )
-    line = workspace.arguments("size-impact", "--dry-run")
-    done = subprocess.run(
-        [sys.executable, "-c", program, *line],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": ":".join(path for path in sys.path if path), "PATH": ""},
-        timeout=240,
-    )
+    done = run_apart(program, workspace.arguments("size-impact", "--dry-run"))
     assert done.returncode == 0, done.stderr
     assert "14 cases" in done.stdout
     assert "28 judgements" in done.stdout

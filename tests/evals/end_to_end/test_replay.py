@@ -6,8 +6,6 @@ import json
 import re
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,7 +14,8 @@ import pytest
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
-from tests.evals.end_to_end.making import Done, Project
+from tests.evals.end_to_end.making import Project, run_apart
+from tests.running import run_here
 
 LAYERS = {
     "activation": ("--router", "model"),
@@ -83,7 +82,7 @@ def test_a_copy_replays_to_the_same_results(
     requests = len(fake.log.calls)
     elsewhere = moved(workspace, tmp_path / "elsewhere")
     no_network()
-    done = command(elsewhere, capsys, layer, "--replay")
+    done = run_here(capsys, elsewhere.arguments(layer, "--replay"))
     assert done.code == 0, done.err
     replayed = elsewhere.envelopes()[-1]
     assert told(replayed) == told(first)
@@ -92,15 +91,6 @@ def test_a_copy_replays_to_the_same_results(
     assert meta["cost_of_cached"] == pytest.approx(first["meta"]["total_cost"], abs=2e-6)
     assert meta["backend"] == "fake", "who answered does not change by being kept"
     assert len(fake.log.calls) == requests
-
-
-def command(workspace: Project, capsys: pytest.CaptureFixture[str], *line: str) -> Done:
-    from skillyard.cli import main
-
-    capsys.readouterr()
-    code = main(workspace.arguments(*line))
-    left = capsys.readouterr()
-    return Done(code, left.out, left.err)
 
 
 @pytest.mark.parametrize("format", ["html", "md", "junit"])
@@ -120,7 +110,8 @@ def test_a_replays_report_is_the_same_byte_for_byte(
     assert run("effectiveness", "--replay", "--format", format).code == 0
     here = plain(workspace)
     elsewhere = moved(workspace, tmp_path / "elsewhere")
-    assert command(elsewhere, capsys, "effectiveness", "--replay", "--format", format).code == 0
+    line = elsewhere.arguments("effectiveness", "--replay", "--format", format)
+    assert run_here(capsys, line).code == 0
     assert plain(elsewhere) == here
 
 
@@ -191,15 +182,7 @@ def test_a_replay_needs_none_of_the_providers_libraries(
         "from skillyard.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    line = workspace.arguments("effectiveness", "--replay")
-    done = subprocess.run(
-        [sys.executable, "-c", program, *line],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": ":".join(path for path in sys.path if path), "PATH": ""},
-        timeout=240,
-    )
+    done = run_apart(program, workspace.arguments("effectiveness", "--replay"))
     assert done.returncode == 0, done.stderr
 
 

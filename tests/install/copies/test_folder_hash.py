@@ -20,6 +20,7 @@ from skillyard.install.copies.folder_hash import (
 from skillyard.install.copies.installed import LIMITS, Installed
 from tests.install.copies.asking_node import Questions, stored
 from tests.install.git.servers import git
+from tests.parity.trees import write_tree
 
 
 def hash_is(expected: str, folder: str) -> bool:
@@ -46,10 +47,7 @@ def test_stored_trees_hash_as_in_node() -> None:
 
 
 def put(folder: Path, files: dict[str, bytes]) -> str:
-    for path, data in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-    return str(folder)
+    return str(write_tree(folder, files))
 
 
 def test_a_file_that_grows_while_its_folder_is_hashed_is_an_edit(tmp_path: Path) -> None:

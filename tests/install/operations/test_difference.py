@@ -9,15 +9,13 @@ import pytest
 from skillyard.base.shapes.installation import FileChange
 from skillyard.install.operations.update import difference_of
 from skillyard.install.sources.protocol import Package
+from tests.parity.trees import write_tree
 
 SKILL = b"---\nname: a\ndescription: A.\nallowed-tools: Read Grep\n---\n\nText.\n"
 
 
 def installed(folder: Path, files: dict[str, bytes]) -> str:
-    for path, data in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-    return str(folder)
+    return str(write_tree(folder, files))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from skillyard.install.policy import library as places
 from tests.cli.conftest import Answer, Run
 from tests.cli.remotes import text
+from tests.parity.trees import write_tree
 
 __all__ = ["FILES", "Team", "team", "zip_of"]
 
@@ -37,11 +38,7 @@ class Team:
 
     def folder(self, files: dict[str, bytes]) -> str:
         """Write a folder of the author's, beside the project, and return its path."""
-        folder = self.root.parent / "author" / "pdf"
-        for path, data in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(data)
-        return str(folder)
+        return str(write_tree(self.root.parent / "author" / "pdf", files))
 
     def add(self, target: str, *more: str) -> Answer:
         return self.run("add", target, "--into", ".agents/skills", *more)
