@@ -95,7 +95,7 @@ def test_no_section_of_a_project_names_an_address_a_token_or_a_log() -> None:
     assert keys.pop("eval") >= {"base_url", "paths"}
     assert keys == {
         "scopes": {"read"},
-        "scorer": {"name"},
+        "scorer": {"name", "encoder"},
         "check": {"ignore", "severity", "per_file_ignores"},
     }
 

@@ -363,6 +363,12 @@ ROWS: dict[tuple[str, str], Row] = {
 
 _COMMANDS_TESTS = "cli/installation/test_commands.py"
 ELSEWHERE: dict[tuple[str, str], str] = {
+    **{
+        (each, "--no-encoder"): (
+            "engine/ranking/test_default_scorer.py::test_no_encoder_leaves_any_embedder_out"
+        )
+        for each in ("rank", "select", "why", "summary", "inject", "search", "bench run")
+    },
     ("eval run effectiveness", "--sandbox"): "evals/agent/test_agent.py::line",
     ("serve", "--trust-proxy"): "cli/test_serving.py::test_every_flag_reaches_the_service",
     ("serve", "--tools"): (

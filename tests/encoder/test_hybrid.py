@@ -63,3 +63,5 @@ def test_the_command_line_ranks_with_it() -> None:
     document = json.loads(done.stdout)
     assert document["scorer"] == "hybrid+encoder"
     assert document["matches"][0]["name"] == "csv-cleaning"
+    alone = subprocess.run([*line, "--no-encoder"], capture_output=True, check=True)
+    assert json.loads(alone.stdout)["scorer"] == "hybrid"

@@ -22,6 +22,7 @@ from skillyard.base.text import without_secrets
 from skillyard.cli.commands import GROUPS, MODULES, SUMMARIES
 from skillyard.cli.options import (
     DECLARED,
+    NO_ENCODER,
     OPTIONS,
     SHARED,
     SHARED_OPTIONS,
@@ -189,13 +190,14 @@ def command_parser(each: Command) -> CommandParser:
         parser.request = getattr(import_module(module), shape)
         options = (*request_options(parser.request), *options)
     for option in options:
-        if isinstance(option, OneOf):
-            group = parser.add_mutually_exclusive_group(required=option.required)
-            for name, keywords in option.options:
-                group.add_argument(*_SHORT.get(name, (name,)), **keywords)
-        else:
-            name, keywords = (option, OPTIONS[option]) if isinstance(option, str) else option
-            parser.add_argument(*_SHORT.get(name, (name,)), **keywords)
+        group: Any = parser
+        part = (option, OPTIONS[option]) if isinstance(option, str) else option
+        if not isinstance(part, OneOf) and part[0] == "--scorer":
+            part = OneOf((part, NO_ENCODER))
+        if isinstance(part, OneOf):
+            group = parser.add_mutually_exclusive_group(required=part.required)
+        for name, keywords in part.options if isinstance(part, OneOf) else (part,):
+            group.add_argument(*_SHORT.get(name, (name,)), **keywords)
     parser.add_shared_options()
     return parser
 

@@ -159,6 +159,9 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
     )
 )
 """Arguments of several commands, by name."""
+_ALONE = "score with hybrid alone, without the sentence encoder"
+NO_ENCODER = flag("--no-encoder", _ALONE, action="store_const", const="hybrid", dest="scorer")
+"""What every command with ``--scorer`` has beside it."""
 
 
 def reasons_by_rule(accept: list[str]) -> dict[str, str]:

@@ -56,8 +56,9 @@ def test_the_default_has_the_encoder_where_that_is_installed(
         (tmp_path / f"{name}.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
     assert default_scorer() == "hybrid+encoder"
-    configure(monkeypatch, tmp_path, scorer={"name": "hybrid"})
-    assert default_scorer() == "hybrid"
+    for setting in ({"encoder": False}, {"name": "hybrid", "encoder": True}):
+        configure(monkeypatch, tmp_path, scorer=setting)
+        assert default_scorer() == "hybrid"
 
 
 @for_each(
@@ -78,6 +79,29 @@ def test_a_scorer_that_cannot_be_used_is_refused_with_file_and_line(
         default_scorer()
     assert str(refused.value).startswith(f"{path}:2: scorer.name is {name}, which ")
     assert why in str(refused.value)
+
+
+@for_each(
+    "command", ["rank", "select", "why deploy", "inject", "search --source local", "bench run"]
+)
+def test_no_encoder_leaves_any_embedder_out(
+    command: str, skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(monkeypatch, Letters())
+    scorers = {"scorer": {"name": "hybrid+letters"}, "sources": {"ranker": "hybrid+letters"}}
+    configure(monkeypatch, skills.parent, **scorers)
+    words = [*command.split(), TEXT, "--root", str(skills), "--json"]
+    if command == "bench run":
+        queries = skills.parent / "queries.jsonl"
+        queries.write_text(json.dumps({"id": "q", "query": TEXT}), encoding="utf-8")
+        words = [*words[:2], "--queries", str(queries), "--out", f"{queries}.run", *words[3:]]
+    for more, scorer in (((), "hybrid+letters"), (("--no-encoder",), "hybrid")):
+        assert main([*words, *more]) in (0, 1)
+        answer = json.loads(capsys.readouterr().out)
+        assert answer.get("scorer", answer.get("ranker")) == scorer
+    assert main([*words, "--no-encoder", "--scorer", "overlap"]) == 2
+    assert main(["summary", "--query", TEXT, *words[-3:], "--no-encoder"]) == 0
+    capsys.readouterr()
 
 
 def test_commands_use_it_and_the_python_api_does_not(

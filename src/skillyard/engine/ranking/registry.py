@@ -65,16 +65,19 @@ class ScorerSection(NamedTuple):
     name: Annotated[str, OfProject(_embedder_fault), known_scorer] = ""
     """The default scorer. A project names none with an embedder. Empty for ``hybrid``, with the
     sentence encoder where that is installed."""
+    encoder: bool = True
+    """False leaves the sentence encoder out where ``name`` is empty."""
 
 
 def default_scorer() -> str:
     """Return the scorer that ``skillyard.toml`` names, or else ``hybrid``.
 
-    It has the sentence encoder where that is installed. Raises SkillIoError, naming file and line,
+    It has the sentence encoder where that is installed and wanted. Raises SkillIoError, naming file and line,
     for one that is unknown or not installed.
     """
-    name = read_section("scorer", ScorerSection).name
-    return name or (ENCODED if all(map(_find_package, _ENCODER_PACKAGES)) else DEFAULT_SCORER)
+    name, encoder = read_section("scorer", ScorerSection)
+    is_there = encoder and all(map(_find_package, _ENCODER_PACKAGES))
+    return name or (ENCODED if is_there else DEFAULT_SCORER)
 
 
 _find_package = cache(find_spec)
