@@ -193,6 +193,9 @@ def test_without_a_place_a_skill_goes_where_the_one_agent_looks(
         (home / each).mkdir()
     done = run("add", "../library/pdf", "--json", "--dry-run")
     assert (done.json["folder"], done.json["links"]) == (f"{folder}/pdf", [])
+    told = "Claude Code and Codex are here, and nobody was asked for which it is: it goes to"
+    assert (told in done.err) == ("add --agent claude-code --agent codex" in done.err)
+    assert (told in done.err) == (len(there) == 2)
 
 
 def test_without_a_place_a_skill_stays_where_it_was_added(run: Run, project: Path) -> None:

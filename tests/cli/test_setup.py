@@ -82,6 +82,7 @@ def test_everything_is_set_up_and_undone_to_the_byte(run: Run, home: Path) -> No
     codex = tomllib.loads((home / ".codex/config.toml").read_text("utf-8"))
     assert codex["tui"] == {"x": 1}
     assert codex["mcp_servers"]["skillyard"]["args"][-3:] == ["serve", "--mcp", "stdio"]
+    assert run("usage").code == 0, "nothing is logged yet"
     assert run("select", "find the commit that broke the build").code == 0
     assert "1 selected a skill" in run("usage").out
     again = run("setup", "--yes", "--json").json

@@ -24,7 +24,9 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in (tmp_path / "skills").rglob("*"):
         os.utime(path, (1_600_000_000, 1_600_000_000))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("SKILLYARD_CONFIG", raising=False)
+    for name in ("HOME", "XDG_CONFIG_HOME", "SKILLYARD_STATE"):
+        monkeypatch.setenv(name, str(tmp_path / "state"))
     return tmp_path / "log.jsonl"
 
 
@@ -39,14 +41,14 @@ def test_without_a_log_it_says_how_to_make_one(
     assert answer.code == 2
     assert "`skillyard setup` makes one; or set file in [log]" in answer.err
     configure(monkeypatch, log.parent, log={"file": str(log)})
-    assert "nothing has been logged yet" in run("usage", "--root", "skills").err
-    log.touch()
-    answer = run("usage", "--root", "skills")
-    assert (answer.code, answer.out) == (0, "No decisions\n")
-    assert "set file in [log]" in answer.err
+    for _ in range(2):
+        answer = run("usage", "--root", "skills")
+        assert (answer.code, answer.out) == (0, "No decisions\n")
+        assert "nothing logged yet" in answer.err
+        log.touch()
+    assert "the log holds no decision" in run("usage", "--days", "1", "--root", "skills").err
     named = run("usage", "--log", str(log), "--root", "skills").err
-    assert "holds no decision" in named
-    assert "set file in [log]" not in named
+    assert named.endswith(f"{log} holds no decision\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -59,8 +59,8 @@ def _counts(result: Checked) -> Line:
     looked_at = Span(f"  ({_looked_at(result)}; {', '.join(about)})", "dim")
     if not result.diagnostics:
         return line(Span("no findings", "good"), looked_at)
-    words = {"error": "error", "warning": "warning", "info": "remark"}
-    return line(", ".join(plural(counts[each], word) for each, word in words.items()), looked_at)
+    faults = ", ".join(plural(counts[each], each) for each in ("error", "warning"))
+    return line(f"{faults}, {counts['info']:,} info", looked_at)
 
 
 def _looked_at(result: Checked | Scanned) -> str:

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput, SkillyardError
-from skillyard.base.text import clean_line, plural, shorten
+from skillyard.base.text import clean_line, name_few, plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
@@ -189,12 +189,15 @@ def add(args: Namespace, console: Console) -> int:
 def _agents_here(args: Namespace, console: Console) -> list[str]:
     """Return the agents of this machine that a skill is for: of several the chosen ones."""
     from skillyard.hosts.operations.setup import agents_here
-    from skillyard.install.operations.destinations import host_folders
+    from skillyard.install.operations.destinations import SHARED, host_folders
 
     agents = {agent.name: agent.title for agent in agents_here()}
     if args.into is not None or args.agents or len(agents) < 2:
         return list(agents)
     if not console.can_confirm:
+        choice = " ".join(f"--agent {name}" for name in agents)
+        here = f"{name_few([*agents.values()])} are here, and nobody was asked for which it is"
+        console.note(f"{here}: it goes to {SHARED}; to choose, add {choice}")
         return []
     for name, title in agents.items():
         agents[name] = f"{title}, which looks in {host_folders([name], user=args.user)[0]}"

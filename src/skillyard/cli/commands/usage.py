@@ -41,7 +41,7 @@ def usage(args: Namespace, console: Console) -> None:
         skillyard usage
         skillyard usage --log decisions.jsonl --days 30 --root skills
     """
-    from skillyard.hosts.operations.skill_usage import HOW_TO_LOG, log_paths, skill_usage
+    from skillyard.hosts.operations.skill_usage import log_paths, skill_usage
 
     logs = log_paths(args.log)
     catalog = load(args, console)
@@ -49,10 +49,9 @@ def usage(args: Namespace, console: Console) -> None:
     console.show(result, lambda shown: usage_blocks(shown, args.limit))
     note_unloaded(catalog.diagnostics, args, console)
     if not result.decisions:
-        where = f"{args.log} holds no decision" if args.log else "no decision was logged"
-        period = " of this period" if args.days else ""
-        how = "" if args.log else f": {HOW_TO_LOG}"
-        console.remark(f"{where}{period}{how}")
+        empty = f"{args.log or 'the log'} holds no decision{' of this period' * bool(args.days)}"
+        none = "nothing logged yet: each choice of a skill is, from now on"
+        console.remark(empty if args.log or args.days else none)
 
 
 def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:

@@ -72,8 +72,8 @@ class ScorerSection(NamedTuple):
 def default_scorer() -> str:
     """Return the scorer that ``skillyard.toml`` names, or else ``hybrid``.
 
-    It has the sentence encoder where that is installed and wanted. Raises SkillIoError, naming file and line,
-    for one that is unknown or not installed.
+    It has the sentence encoder where that is installed and not left out. Raises SkillIoError,
+    naming file and line, for one that is unknown or not installed.
     """
     name, encoder = read_section("scorer", ScorerSection)
     is_there = encoder and all(map(_find_package, _ENCODER_PACKAGES))

@@ -53,27 +53,22 @@ COMPARED = 3
 """The best matches of a decision that are compared in pairs."""
 MIN_CLOSE = 2
 """One close decision is chance; a conflict comes back."""
-HOW_TO_LOG = (
-    "`skillyard setup` makes one; or set file in [log] of your skillyard.toml, and text = true to "
-    "log the text of requests too"
-)
 
 
 def log_paths(log: str | None) -> tuple[str, ...]:
     """Return the logs to read: the one that is named, else those that exist.
 
-    These are that of ``skillyard.toml`` and that of the prompt hook. Raises InvalidInput when no
-    log is named and none exists, with how to enable logging.
+    These are that of ``skillyard.toml`` and that of the prompt hook; none where nothing was logged
+    yet. Raises InvalidInput, with how to enable logging, where ``skillyard.toml`` names none.
     """
     if log is not None:
         return (log,)
     decisions = log_section().file
     if not decisions:
-        raise InvalidInput(f"there is no decision log: {HOW_TO_LOG}; or name one with --log FILE")
-    if not os.path.exists(decisions):
         raise InvalidInput(
-            f"skillyard.toml names {decisions}, which does not exist: nothing has been logged yet;"
-            " select a skill first, or name another log with --log FILE"
+            "there is no decision log: `skillyard setup` makes one; or set file in [log] of your "
+            "skillyard.toml, and text = true to log the text of requests too; or name one with "
+            "--log FILE"
         )
     return tuple(path for path in (decisions, journal_path()) if os.path.exists(path))
 
