@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.hosts.hook.installation import installed_commands
 from skillyard.hosts.operations import setup as operation
 from tests.cli.conftest import Run
 from tests.cli.terminal import read_terminal
@@ -144,6 +145,27 @@ def test_a_file_that_was_changed_since_loses_only_what_was_added(run: Run, home:
     assert after == {"numStartups": 4, "mcpServers": {"x": {"command": "a"}}}
     tables = tomllib.loads(codex.read_text("utf-8"))
     assert tables == {"model": "gpt", "tui": {"x": 1}, "more": {"y": 2}}
+
+
+def test_a_hook_whose_program_is_gone_is_written_again_with_its_options(
+    run: Run, home: Path
+) -> None:
+    assert run("hook", "install", "claude-code", "--max-chars", "900").code == 0
+    settings = home / ".claude/settings.json"
+    now = settings.read_text("utf-8")
+    (command,) = installed_commands(now)
+    gone = now.replace(command.partition(" hook ")[0], "/gone/skillyard")
+    settings.write_text(gone, "utf-8")
+    (step, *_) = run("setup", "--json").json["steps"]
+    assert (step["state"], step["note"]) == (
+        "planned",
+        f"replaces the one in {settings}, which starts /gone/skillyard: that is not there",
+    )
+    assert run("setup", "--yes", "--json").json["steps"][0]["state"] == "done"
+    assert settings.read_text("utf-8") == now
+    assert run("setup", "--json").json["steps"][0]["state"] == "present"
+    run("setup", "--undo")
+    assert settings.read_text("utf-8") == gone
 
 
 def test_a_file_that_cannot_be_changed_is_left_and_named(run: Run, home: Path) -> None:

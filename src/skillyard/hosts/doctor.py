@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import tomllib
@@ -45,7 +44,12 @@ from skillyard.engine.discovery.hosts import HOST_TITLES
 from skillyard.engine.discovery.scopes import places_of
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from skillyard.hosts.hook.hosts import HOSTS, Host
-from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
+from skillyard.hosts.hook.installation import (
+    SettingsRefused,
+    command_parts,
+    installed_commands,
+    read_settings,
+)
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import STATES, index_status, status_of
@@ -287,14 +291,7 @@ class _Hook(NamedTuple):
 
 
 def _read_hook(host: Host, path: str, command: str, request: _Request) -> _Hook:
-    try:
-        words = shlex.split(command, comments=True)
-    except ValueError:
-        words = []
-    names = [re.fullmatch(r"skillyard(\.exe)?", os.path.basename(word)) for word in words]
-    start = next((place for place, name in enumerate(names, 1) if name), len(words))
-    end = words.index("||") if "||" in words[start:] else len(words)  # an alternative of the shell
-    arguments = words[start:end]
+    program, arguments = command_parts(command)
     again = ["skillyard", "hook", "install", host.name, *arguments[2:]]
     if os.path.realpath(path) != os.path.realpath(host.settings()):
         again += ["--file", path]
@@ -307,7 +304,7 @@ def _read_hook(host: Host, path: str, command: str, request: _Request) -> _Hook:
             library = library_place(roots, project and project.path, request.folder)
         except SkillyardError:
             pass  # a broken policy: every command that it binds says so
-    return _Hook(host, path, words[0] if words else "", shlex.join(again), roots, library)
+    return _Hook(host, path, program, shlex.join(again), roots, library)
 
 
 def _hook(hook: _Hook, text: str) -> Finding:

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from skillyard.hosts.hook.installation import (
     SettingsRefused,
     install,
+    installed_commands,
     read_settings,
     replace,
     uninstall,
 )
+from tests.tables import for_each
 
 EVENT = "UserPromptSubmit"
 
@@ -85,20 +87,34 @@ def written(text: str, *, options: tuple[str, ...] = (), out: bool = False) -> s
         return path.read_bytes().decode()
 
 
-def without_empty(document: Any) -> Any:
-    """Return settings without what holds no hook."""
-    hooks = dict(document.get("hooks", {}))
-    if hooks.get(EVENT) == []:
-        del hooks[EVENT]
-    changed = {**document, "hooks": hooks}
-    return changed if hooks else {key: changed[key] for key in document if key != "hooks"}
+@given(documents(), st.booleans())
+def test_taking_it_out_leaves_every_byte_that_was_there(text: str, updated: bool) -> None:
+    with_it = written(text)
+    if updated:
+        with_it = written(with_it, options=("--max-chars", "é 9"))
+    assert written(with_it, out=True) == text
 
 
-@given(documents())
-def test_taking_it_out_leaves_every_value_that_was_there(text: str) -> None:
-    assert json.dumps(parsed(written(written(text), out=True))) == json.dumps(
-        without_empty(parsed(text))
-    )
+@for_each(
+    "text",
+    [
+        '{\n\t"a" : 1.50e3 , \n\t"hooks":{"Stop" :[ {"hooks":[]} ]  } \n\n}\t\n\n',
+        '{"m":1,\r\n "hooks": {"\\u0055serPromptSubmit": [\r\n{"hooks":[]} ,{}]}\r\n, "b":[]}',
+        "{ \n}",
+    ],
+)
+def test_layouts_that_no_program_writes_stay(text: str) -> None:
+    assert written(written(text), out=True) == text
+
+
+def test_what_holds_nothing_goes_from_settings_of_an_older_version() -> None:
+    now = written('{"a": 1}')
+    assert written(now.replace("made: hooks", "made: entry"), out=True) == '{"a": 1}'
+    ours = now[now.index('{"hooks": [') : now.index("]}}")]
+    both = now.replace("]}}", f", {{}}, {ours}]}}}}")
+    assert len(installed_commands(both)) == 2
+    assert parsed(written(both, out=True)) == {"a": 1, "hooks": {EVENT: [{}]}}
+    assert len(installed_commands(written(both, options=("--max-chars", "9")))) == 1
 
 
 @given(documents())

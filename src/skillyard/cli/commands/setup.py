@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _QUESTIONS = {
     "hook": "Let skillyard choose a skill for each prompt in {title}",
     "mcp": "Register skillyard's MCP server in {title}",
-    "log": "Log each choice on this machine, for `skillyard usage` ({note})",
+    "log": "Log each choice on this machine, for `skillyard usage`",
 }
 _STYLES = {"done": "high", "present": "high", "undone": "high", "planned": "medium"}
 _CHOICE = re.compile("^skill: (.+)$|the skill `(.+?)`", re.MULTILINE)
@@ -112,8 +112,8 @@ def _decided(step: SetupStep, console: Console, *, changes: bool) -> SetupStep:
 
     if step.state != "planned":
         return step
-    question = _QUESTIONS[step.what].format(title=step.title, note=step.note)
-    if changes or console.confirm(f"{question}? ({step.file})"):
+    question = _QUESTIONS[step.what].format(title=step.title)
+    if changes or console.confirm(f"{question}? ({step.note or step.file})"):
         return apply(step)
     return replace(step, state="declined", note="")
 

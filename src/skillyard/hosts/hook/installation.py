@@ -2,8 +2,7 @@
 
 The hook is one command. A comment at its end marks it as ours and records whether the file was made
 for it, so that removing needs no other record. Hosts run the command in a shell, which ignores the
-comment. The file is written again as hosts write theirs: the same values in the same order, with
-its own indentation.
+comment. Only what is added changes in the file, and only that is removed again.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,6 +23,7 @@ from skillyard.base.io.processes import script_beside, shell_command
 from skillyard.base.io.strict_json import refuse_constant
 from skillyard.base.shapes.hooks import InstallResult
 from skillyard.hosts.hook.hosts import EVENT, Host, host_of
+from skillyard.hosts.hook.json_text import END, NEW, add_value, remove_value, replace_value
 
 MAX_BYTES = 8 * 1024 * 1024
 
@@ -103,9 +104,9 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
 
 TIMEOUT_S = 10
 """Seconds after which the host continues without an answer. An answer takes a hundredth of it."""
-_MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")
-"""The comment. ``file`` says that the whole file was made; ``event`` and ``hooks`` stand in
-settings that an older version wrote."""
+_MARK = re.compile(r" # skillyard hook, made: (item|entry|event|hooks|file)$")
+"""The comment. It names the outermost thing that was made: the item of the event's list, that list,
+the object of hooks, or the file. An older version wrote ``entry`` for all but the file."""
 
 
 def command_of(host: str, options: tuple[str, ...] = ()) -> str:
@@ -133,21 +134,21 @@ def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()
     target = host_of(host)
     settings = read_settings(file or target.settings())
     command = command_of(host, options)
-    document = parse_settings(settings.text, settings.path)
-    hooks = document.setdefault("hooks", {})
-    ours = list(_ours(hooks))
+    text = NEW if settings.text is None else settings.text
+    document = parse_settings(text, settings.path)
+    ours = list(_ours(document))
     if not ours:
-        created = "file" if settings.text is None else "entry"
+        hooks = document.get("hooks")
+        created = "event" if hooks is None or EVENT not in hooks else "item"
+        created = "file" if settings.text is None else "hooks" if hooks is None else created
         handler = {"type": "command", "command": _marked(command, created), "timeout": TIMEOUT_S}
-        hooks.setdefault(EVENT, []).append({"hooks": [handler]})
-        write_settings(settings, document)
+        replace(settings, add_value(text, ("hooks", EVENT, END), {"hooks": [handler]}))
         return _result(target, settings, "installed", command)
-    marked = _marked(command, _MARK.findall(ours[0]["command"])[0])
-    if len(ours) == 1 and ours[0]["command"] == marked:
+    marked = _marked(command, _MARK.findall(ours[0].command)[0])
+    if len(ours) == 1 and ours[0].command == marked:
         return _result(target, settings, "unchanged", command)
-    ours[0]["command"] = marked
-    _remove(document, ours[1:])
-    write_settings(settings, document)
+    text = replace_value(text, (*ours[0].path, "command"), marked)
+    replace(settings, _without(text, settings.path, 1))
     return _result(target, settings, "updated", command)
 
 
@@ -155,16 +156,13 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
     """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
     target = host_of(host)
     settings = read_settings(file or target.settings())
-    document = parse_settings(settings.text, settings.path)
-    ours = list(_ours(document.get("hooks", {})))
+    ours = list(_ours(parse_settings(settings.text, settings.path)))
     if not ours:
         return _result(target, settings, "absent")
-    is_made = any(handler["command"].endswith(": file") for handler in ours)
-    _remove(document, ours)
-    if is_made and not document:
-        replace(settings, None)
-    else:
-        write_settings(settings, document)
+    text = _without(settings.text or NEW, settings.path, 0)
+    is_made = any(each.command.endswith(": file") for each in ours)
+    is_empty = is_made and not parse_settings(text, settings.path)
+    replace(settings, None if is_empty else text)
     return _result(target, settings, "removed")
 
 
@@ -173,8 +171,18 @@ def installed_commands(text: str, path: str = "") -> list[str]:
 
     Of a key that stands twice the last one holds, as for the hosts: nothing is written here.
     """
-    hooks = parse_settings(text, path, dict).get("hooks", {})
-    return [str(handler["command"]) for handler in _ours(hooks)]
+    return [each.command for each in _ours(parse_settings(text, path, dict))]
+
+
+def command_parts(command: str) -> tuple[str, list[str]]:
+    """Return the program that a command of ours starts, and the arguments of skillyard in it."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return "", []
+    start = words.index("hook") if "hook" in words else len(words)
+    end = words.index("||", start) if "||" in words[start:] else None  # an alternative of the shell
+    return "".join(words[:1]), words[start:end]
 
 
 def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
@@ -225,47 +233,38 @@ def _handlers(group: object) -> list[Any]:
     return handlers if isinstance(handlers, list) else []
 
 
-def _ours(hooks: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for group in hooks.get(EVENT, []):
-        for handler in _handlers(group):
+class _Handler(NamedTuple):
+    """A handler with our mark."""
+
+    path: tuple[str | int, ...]
+    command: str
+
+
+def _ours(document: dict[str, Any]) -> Iterator[_Handler]:
+    """Yield the handlers with our mark."""
+    for number, group in enumerate(document.get("hooks", {}).get(EVENT, [])):
+        for place, handler in enumerate(_handlers(group)):
             command = handler.get("command") if isinstance(handler, dict) else None
             if isinstance(command, str) and _MARK.search(command):
-                yield handler
+                yield _Handler(("hooks", EVENT, number, "hooks", place), command)
 
 
-def _remove(document: dict[str, Any], ours: list[dict[str, Any]]) -> None:
-    """Remove handlers of ours, and what holds nothing more."""
-    hooks = document["hooks"]
-    left = []
-    for group in hooks[EVENT]:
-        handlers = _handlers(group)
-        others = [each for each in handlers if all(each is not own for own in ours)]
-        if others != handlers:
-            handlers[:] = others
-            if not others and group.keys() == {"hooks"}:
-                continue
-        left.append(group)
-    hooks[EVENT] = left
-    if not left:
-        del hooks[EVENT]
-    if not hooks:
-        del document["hooks"]
+_EMPTY_STAYS = {"item": 3, "event": 2}
+"""How much of the path to a handler was made by somebody else, by its mark, and one more."""
 
 
-def write_settings(settings: SettingsFile, document: dict[str, Any]) -> None:
-    """Replace the settings, in the layout that they have. Raises SettingsRefused."""
-    old = "{\n}\n" if settings.text is None else settings.text
-    plain = old.removeprefix("\ufeff")
-    indented = re.search(r"\n([ \t]+)\S", plain)
-    indent = None if "\n" not in plain.strip() else indented[1] if indented else "  "
-    try:
-        text = json.dumps(
-            document, indent=indent, ensure_ascii=plain.isascii(), allow_nan=False
-        ).encode()
-    except ValueError:  # an infinite number, or half of a character
-        hint = "mend it by hand; nothing was changed"
-        raise SettingsRefused("a value in it has no JSON", path=settings.path, hint=hint) from None
-    if "\r\n" in old:
-        text = text.replace(b"\n", b"\r\n")
-    mark, tail = old[: len(old) - len(plain)], plain[len(plain.rstrip()) :]
-    replace(settings, f"{mark}{text.decode()}{tail}")
+def _without(text: str, path: str, first: int) -> str:
+    """Return settings without our handlers from the ``first`` on, and without what was made."""
+    while ours := list(_ours(document := parse_settings(text, path)))[first:]:
+        place, command = ours[-1]
+        group = document["hooks"][EVENT][place[2]]
+        if len(group["hooks"]) == 1 and group.keys() == {"hooks"}:
+            place = place[:3]
+            stays = _EMPTY_STAYS.get(_MARK.findall(command)[0], 1)
+            for holder in (document["hooks"][EVENT], document["hooks"]):
+                if len(holder) == 1 and len(place) > stays:
+                    place = place[:-1]
+                else:
+                    break
+        text = remove_value(text, place)
+    return text

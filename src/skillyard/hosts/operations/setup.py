@@ -14,6 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from shutil import which
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -27,15 +28,17 @@ from skillyard.hosts.decisions.files import MAX_BYTES
 from skillyard.hosts.hook.hosts import EVENT, HOSTS
 from skillyard.hosts.hook.installation import (
     SettingsFile,
+    command_parts,
     install,
     installed_commands,
     parse_settings,
     read_settings,
     start_of,
     uninstall,
-    write_settings,
 )
 from skillyard.hosts.hook.installation import replace as replace_file
+from skillyard.hosts.hook.json_text import NEW as NEW_FILE
+from skillyard.hosts.hook.json_text import add_value, remove_value
 from skillyard.hosts.hook.prompt import DEFAULT_MS
 from skillyard.install.operations.destinations import agents_named
 
@@ -122,7 +125,12 @@ def _looked_at(step: SetupStep) -> SetupStep:
         return replace(step, state="unavailable", note=note)
     try:
         text = read_settings(step.file).text
-        return replace(step, state="present", note="") if _HAS[step.what](step, text) else step
+        if not _HAS[step.what](step, text):
+            return step
+        if step.what == HOOK and which(program := _hook_in(step)[0]) is None:
+            note = f"replaces the one in {step.file}, which starts {program}: that is not there"
+            return replace(step, note=note)
+        return replace(step, state="present", note="")
     except SkillIoError as error:
         return replace(step, state="refused", note=_why(error))
 
@@ -138,6 +146,12 @@ def _log_note(settings: str) -> str:
         f"the text of every request is stored in {_log_path()}, up to {size} MiB, for you alone to "
         f"read; to end it, remove [log] from {settings}, or: skillyard setup --undo"
     )
+
+
+def _hook_in(step: SetupStep) -> tuple[str, list[str]]:
+    """Return the program of the hook that is installed, and its arguments; empty without one."""
+    commands = installed_commands(read_settings(step.file).text or "{}", step.file)
+    return command_parts("".join(commands[:1]))
 
 
 def _has_server(step: SetupStep, text: str | None) -> bool:
@@ -200,10 +214,8 @@ def _add_server(step: SetupStep) -> None:
         _append(step, settings, "mcp_servers.skillyard", values)
         return
     (agent,) = (agent for agent in AGENTS if agent.name == step.host)
-    document = parse_settings(settings.text, step.file)
     entry = {**dict(agent.more), "command": command, "args": arguments}
-    _servers(document, step.file)[NAME] = entry
-    write_settings(settings, document)
+    replace_file(settings, add_value(settings.text or NEW_FILE, ("mcpServers", NAME), entry))
 
 
 def _append(
@@ -286,13 +298,11 @@ def _remove_server(step: SetupStep) -> bool:
     settings = read_settings(step.file)
     if step.file.endswith(".toml"):
         return _remove_section(step, "mcp_servers.skillyard")
-    document = parse_settings(settings.text, step.file)
-    if _servers(document, step.file).pop(NAME, None) is None:
-        return False
-    if not document["mcpServers"]:
-        del document["mcpServers"]
-    write_settings(settings, document)
-    return True
+    servers = _servers(parse_settings(settings.text, step.file), step.file)
+    if NAME in servers:
+        path = ("mcpServers", NAME)[: len(servers)]  # the only server goes with its object
+        replace_file(settings, remove_value(settings.text or "", path))
+    return NAME in servers
 
 
 def _remove_section(step: SetupStep, section: str) -> bool:
@@ -323,7 +333,7 @@ _HAS: Mapping[str, Callable[[SetupStep, str | None], bool]] = {
     LOG: _has_log,
 }
 _ADD: Mapping[str, Callable[[SetupStep], str | None]] = {
-    HOOK: lambda step: install(step.host).note,
+    HOOK: lambda step: install(step.host, options=tuple(_hook_in(step)[1][2:])).note,
     MCP: _add_server,
     LOG: lambda step: _append(
         step, read_settings(step.file), "log", {"file": _log_path(), "text": True}
