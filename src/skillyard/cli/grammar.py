@@ -30,7 +30,6 @@ from skillyard.cli.options import (
     OneOf,
     request_options,
 )
-from skillyard.cli.removed import REMOVED
 
 PROGRAM = "skillyard"
 _EXAMPLES = "examples:"
@@ -235,7 +234,6 @@ _SHORT = {
 """The spellings of the options that are typed most."""
 _LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
 """Up to 0.1 without ``eval run``, and what works stays."""
-_BEGIN_REMOVED = frozenset(words.split()[0] for words in REMOVED)
 _LIBRARY = ("--root", "--scope")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
@@ -271,17 +269,12 @@ def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:
 
 
 def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
-    """Return the parser that the words lead to, and the words after that.
-
-    Raises UsageError for a removed command or option.
-    """
+    """Return the parser that the words lead to, and the words after that."""
     rest = list(words)
     if rest[:1] == ["eval"] and rest[1:2] and rest[1] in _LAYERS:
         rest.insert(1, "run")
     if rest[:1] == ["ls"]:
         rest[0] = "list"
-    if rest and rest[0] in _BEGIN_REMOVED and (gone := removal(rest)):
-        raise UsageError(gone)
     if rest and rest[0] in MODULES:
         import_module(f"skillyard.cli.commands.{MODULES[rest[0]]}")
     for each in DECLARED.get(rest[0], ()) if rest else ():
@@ -371,17 +364,3 @@ def _flags(parser: CommandParser) -> list[str]:
 def _print_and_exit(text: str) -> NoReturn:
     sys.stdout.write(text)
     raise SystemExit(0)
-
-
-def removal(words: Sequence[str]) -> str | None:
-    """Return the error for arguments that begin with removed words or have a removed option."""
-    for words_gone, instead in REMOVED.items():
-        *command, last = words_gone.split()
-        is_option = last.startswith("-")
-        command += [] if is_option else [last]
-        if list(words[: len(command)]) != command:
-            continue
-        flags = [word.partition("=")[0] for word in words[len(command) :]]
-        if not is_option or last in flags[: flags.index("--") if "--" in flags else None]:
-            return f"skillyard: {words_gone} is gone: {instead}"
-    return None
