@@ -112,7 +112,6 @@ def _card(card: CatalogCard) -> Iterator[Block]:
 
 
 def _facts(card: CatalogCard) -> list[list[Span | str]]:
-    """Return the rows of a card. Absent fields have no row."""
     skill = card.skill
     facts = {
         "path": skill.path,

@@ -347,7 +347,6 @@ def near(word: str, known: Iterable[str]) -> str:
 
 
 def _unknown_argument(parser: CommandParser, text: str) -> str:
-    """Return the error for an unknown argument of a command."""
     flag, equals, _ = text.partition("=")
     if not flag.startswith("-"):
         return f"one argument too many: {text!r}; quote words that belong together"

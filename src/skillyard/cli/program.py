@@ -101,7 +101,6 @@ def _drop_output() -> None:
 
 
 def _report_refusal(error: SkillyardError) -> int:
-    """Print the error and its hint, and return the exit code."""
     if isinstance(error, SkillError):
         where = error.path + (f":{error.line}" if error.line is not None else "")
         message = f"{where}: {error.message}" if where else error.message

@@ -259,7 +259,6 @@ def _removed(result: Removed) -> Iterator[Block]:
 
 
 def _changes(update: SkillUpdate) -> Iterator[Block]:
-    """Yield the changes of a newer version."""
     change = update.difference
     if change is None:
         return
@@ -364,5 +363,4 @@ def _empty(lock: str) -> Line:
 
 
 def _version(version: str | None) -> str:
-    """Return a commit or digest, shortened."""
     return clean_line((version or "").removeprefix("sha256:"))[:_SHORT]

@@ -63,7 +63,6 @@ def search(request: SearchRequest, args: Namespace, console: Console) -> int:
 
 
 def _search_blocks(result: SearchResult, *, explain: bool) -> Iterator[Block]:
-    """Yield a table, the outcome of each source, and requested score trees."""
     from skillyard.cli.views import tree
     from skillyard.install.sources.settings import LOCAL
 
@@ -238,7 +237,6 @@ _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
 
 
 def _added(added: Added) -> Iterator[Block]:
-    """Yield the files that were written for a skill, the findings of the scan, and notes."""
     from skillyard.cli.commands.installation import signature_lines
 
     would = "would be " if added.dry_run else ""

@@ -95,7 +95,6 @@ def setup(args: Namespace, console: Console) -> int:
 
 
 def _listings(catalog: Catalog) -> Iterator[str]:
-    """Yield for each agent what its own listing shows of the skills."""
     from skillyard.cli.cards import host_head
     from skillyard.engine.context.budget import estimate_tokens
     from skillyard.hosts.operations.prompts import host_summary_of

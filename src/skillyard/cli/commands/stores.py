@@ -159,7 +159,6 @@ def publish(args: Namespace, console: Console) -> int:
 
 
 def _published(result: StorePublished) -> Iterator[Block]:
-    """Yield the counts of a publish, and the errors."""
     if result.dry_run:
         what = ", nothing was published; it would be"
     elif result.generations > 1:

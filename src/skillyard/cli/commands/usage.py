@@ -154,7 +154,6 @@ def _percent(share: float | None) -> str:
 
 
 def _period(usage: Usage) -> str:
-    """Return the number of decisions and their period."""
     within = "" if usage.days is None else f" in the last {plural(usage.days, 'day')}"
     if not usage.decisions or usage.first is None or usage.last is None:
         return f"No decisions{within}"

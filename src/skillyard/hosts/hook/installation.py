@@ -138,16 +138,16 @@ def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()
     document = parse_settings(text, settings.path)
     ours = list(_ours(document))
     if not ours:
-        hooks = document.get("hooks")
-        created = "event" if hooks is None or EVENT not in hooks else "item"
-        created = "file" if settings.text is None else "hooks" if hooks is None else created
+        created = "item" if EVENT in document.get("hooks", {}) else "event"
+        created = created if "hooks" in document else "hooks" if settings.text else "file"
         handler = {"type": "command", "command": _marked(command, created), "timeout": TIMEOUT_S}
         replace(settings, add_value(text, ("hooks", EVENT, END), {"hooks": [handler]}))
         return _result(target, settings, "installed", command)
-    marked = _marked(command, _MARK.findall(ours[0].command)[0])
-    if len(ours) == 1 and ours[0].command == marked:
+    (place, now), *others = ours
+    marked = _marked(command, _MARK.findall(now)[0])
+    if not others and now == marked:
         return _result(target, settings, "unchanged", command)
-    text = replace_value(text, (*ours[0].path, "command"), marked)
+    text = replace_value(text, (*place, "command"), marked)
     replace(settings, _without(text, settings.path, 1))
     return _result(target, settings, "updated", command)
 
@@ -160,9 +160,8 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
     if not ours:
         return _result(target, settings, "absent")
     text = _without(settings.text or NEW, settings.path, 0)
-    is_made = any(each.command.endswith(": file") for each in ours)
-    is_empty = is_made and not parse_settings(text, settings.path)
-    replace(settings, None if is_empty else text)
+    is_made = ours[0][1].endswith(": file") and text.split() == NEW.split()
+    replace(settings, None if is_made else text)
     return _result(target, settings, "removed")
 
 
@@ -171,7 +170,7 @@ def installed_commands(text: str, path: str = "") -> list[str]:
 
     Of a key that stands twice the last one holds, as for the hosts: nothing is written here.
     """
-    return [each.command for each in _ours(parse_settings(text, path, dict))]
+    return [command for _, command in _ours(parse_settings(text, path, dict))]
 
 
 def command_parts(command: str) -> tuple[str, list[str]]:
@@ -228,43 +227,23 @@ def parse_settings(
     raise SettingsRefused(what, path=path, line=line, hint=hint)
 
 
-def _handlers(group: object) -> list[Any]:
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    return handlers if isinstance(handlers, list) else []
-
-
-class _Handler(NamedTuple):
-    """A handler with our mark."""
-
-    path: tuple[str | int, ...]
-    command: str
-
-
-def _ours(document: dict[str, Any]) -> Iterator[_Handler]:
-    """Yield the handlers with our mark."""
+def _ours(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the path and the command of each handler with our mark."""
     for number, group in enumerate(document.get("hooks", {}).get(EVENT, [])):
-        for place, handler in enumerate(_handlers(group)):
+        handlers = group.get("hooks") if isinstance(group, dict) else None
+        for place, handler in enumerate(handlers if isinstance(handlers, list) else []):
             command = handler.get("command") if isinstance(handler, dict) else None
             if isinstance(command, str) and _MARK.search(command):
-                yield _Handler(("hooks", EVENT, number, "hooks", place), command)
-
-
-_EMPTY_STAYS = {"item": 3, "event": 2}
-"""How much of the path to a handler was made by somebody else, by its mark, and one more."""
+                yield ("hooks", EVENT, number, "hooks", place), command
 
 
 def _without(text: str, path: str, first: int) -> str:
     """Return settings without our handlers from the ``first`` on, and without what was made."""
     while ours := list(_ours(document := parse_settings(text, path)))[first:]:
         place, command = ours[-1]
-        group = document["hooks"][EVENT][place[2]]
+        hooks, group = document["hooks"], document["hooks"][EVENT][place[2]]
         if len(group["hooks"]) == 1 and group.keys() == {"hooks"}:
-            place = place[:3]
-            stays = _EMPTY_STAYS.get(_MARK.findall(command)[0], 1)
-            for holder in (document["hooks"][EVENT], document["hooks"]):
-                if len(holder) == 1 and len(place) > stays:
-                    place = place[:-1]
-                else:
-                    break
+            stays = {"item": 3, "event": 2}.get(_MARK.findall(command)[0], 1)
+            place = place[: 3 if len(hooks[EVENT]) > 1 else max(stays, 2 if len(hooks) > 1 else 1)]
         text = remove_value(text, place)
     return text

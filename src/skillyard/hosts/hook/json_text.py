@@ -13,7 +13,6 @@ END = ""
 """In a path: a new item at the end of a list."""
 
 _DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_START = re.compile(r"\r?\n[ \t]*$")
 
 
@@ -31,12 +30,8 @@ def add_value(text: str, path: Sequence[str], value: Any) -> str:
 
     What is missing on the way is made.
     """
-    place, (key, *rest) = text.index("{"), path
-    members = list(_members(text, place))
-    while inner := {each.key: each.value for each in members}.get(key):
-        place, (key, *rest) = inner, rest
-        members = list(_members(text, place))
-    for outer in reversed(rest):
+    place, members, (key, *missing) = _follow(text, path)
+    for outer in reversed(missing):
         value = [value] if outer == END else {outer: value}
     at = members[-1].end if members else place + 1
     lead = text[place + 1 : members[0].start if members else _after_space(text, at)]
@@ -52,29 +47,31 @@ def add_value(text: str, path: Sequence[str], value: Any) -> str:
 
 def replace_value(text: str, path: Sequence[str | int], value: Any) -> str:
     """Return a text with another value at a path."""
-    *_, member = _on_path(text, path)
+    _, members, (key,) = _follow(text, path)
+    (member,) = (each for each in members if each.key == key)
     new = json.dumps(value, ensure_ascii=text.isascii())
     return f"{text[: member.value]}{new}{text[member.end :]}"
 
 
 def remove_value(text: str, path: Sequence[str | int]) -> str:
     """Return a text without what stands at a path: what :func:`add_value` added is gone."""
-    place = [text.index("{"), *(each.value for each in _on_path(text, path))][-2]
-    members = list(_members(text, place))
-    number = [each.key for each in members].index(path[-1])
-    if number:
-        return text[: members[number - 1].end] + text[members[number].end :]
-    if members[1:]:
-        return text[: members[0].start] + text[members[1].start :]
-    return text[: place + 1] + text[members[0].end :]
+    place, members, (key,) = _follow(text, path)
+    number = [each.key for each in members].index(key)
+    begin, end = members[number - 1].end if number else place + 1, members[number].end
+    if not number and members[1:]:
+        begin, end = members[0].start, members[1].start
+    return text[:begin] + text[end:]
 
 
-def _on_path(text: str, path: Sequence[str | int]) -> Iterator[_Member]:
-    place = text.index("{")
-    for key in path:
-        member = next(each for each in _members(text, place) if each.key == key)
-        yield member
-        place = member.value
+def _follow(text: str, path: Sequence[str | int]) -> tuple[int, list[_Member], Sequence[str | int]]:
+    """Return the innermost container on a path, its members, and the path from it on."""
+    place, rest = text.index("{"), path
+    while True:
+        members = list(_members(text, place))
+        inner = {each.key: each.value for each in members}.get(rest[0])
+        if inner is None or not rest[1:]:
+            return place, members, rest
+        place, rest = inner, rest[1:]
 
 
 def _members(text: str, start: int) -> Iterator[_Member]:
@@ -94,5 +91,6 @@ def _members(text: str, start: int) -> Iterator[_Member]:
 
 
 def _after_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    return place if space is None else space.end()
+    while text[place] in " \t\r\n":
+        place += 1
+    return place
