@@ -36,7 +36,7 @@ def test_two_identical_files_are_one_skill_with_two_places(tmp_path: Path) -> No
         ".agents/skills/pdf/SKILL.md",
         ".claude/skills/pdf/SKILL.md",
     ]
-    assert catalog.get(skill.id) is skill
+    assert catalog.get(skill.id) == skill
     assert [each.name for each in catalog.candidates] == ["csv", "pdf"]
     assert [each.name for each in catalog.find()] == ["csv", "pdf"]
     (remark,) = catalog.diagnostics
@@ -52,7 +52,7 @@ def test_the_first_root_wins_and_leads_an_id_and_the_other_folders_slug(tmp_path
     catalog = sy.load_catalog(one, other)
     skill = catalog.get("pdf")
     assert skill.path.startswith(str(one))
-    assert catalog.get(skill.id) is catalog.get("pdf-backup") is skill
+    assert catalog.get(skill.id) == catalog.get("pdf-backup") == skill
     assert sy.load_catalog(other, one).get("pdf").path.startswith(str(other))
 
 

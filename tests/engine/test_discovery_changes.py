@@ -119,7 +119,7 @@ class TestWhileLoading:
             return resources.read_file(path, max_bytes, shown)
 
         monkeypatch.setattr("skillyard.engine.catalog.entries.read_file", read_file)
-        loaded = sy.load_catalog(root)
+        loaded = sy.load_catalog(root, index=False)
         assert [skill.name for skill in loaded] == ["b"]
         assert [d.code for d in loaded.diagnostics] == ["changed_while_reading"]
         assert [skill.name for skill in loaded.reload().added] == ["new"]

@@ -13,7 +13,7 @@ import pytest
 import skillyard as sy
 from skillyard import Catalog
 from skillyard.engine.catalog import entries, read_catalog
-from skillyard.engine.index.indexed_catalog import MAX_READ_DIRECTLY, IndexedCatalog
+from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from tests.shared_data import PACKAGES
 
 SECOND = """
@@ -28,11 +28,11 @@ print(type(catalog).__name__, match.skill.name)
 
 
 @pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library that is just large enough to be opened over its index."""
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small library."""
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     root = tmp_path / "skills"
-    for number in range(MAX_READ_DIRECTLY + 1):
+    for number in range(9):
         path = root / f"chart-{number}" / "SKILL.md"
         path.parent.mkdir(parents=True)
         text = (
@@ -45,19 +45,17 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_a_library_of_many_files_is_opened_over_its_index(large: Path) -> None:
-    assert type(sy.load_catalog(large)) is IndexedCatalog
-    assert type(sy.load_catalog(large, index=False)) is Catalog
-    (large / "chart-0" / "SKILL.md").unlink()
-    assert type(sy.load_catalog(large)) is IndexedCatalog  # the index is there: nobody counts
-    assert not (large / ".skillyard").exists()
+def test_a_library_of_a_few_files_is_opened_over_its_index(root: Path) -> None:
+    assert type(sy.load_catalog(root)) is IndexedCatalog
+    assert type(sy.load_catalog(root, index=False)) is Catalog
+    assert not (root / ".skillyard").exists()
 
 
-def test_the_next_process_reads_no_file(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_process_reads_no_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "STABLE_AFTER_NS", 0)  # their stamps tell every change from now on
-    sy.load_catalog(large)
+    sy.load_catalog(root)
     done = subprocess.run(
-        [sys.executable, "-c", SECOND, str(large)],
+        [sys.executable, "-c", SECOND, str(root)],
         env={**os.environ, "PYTHONPATH": str(PACKAGES)},
         capture_output=True,
         text=True,
@@ -67,8 +65,8 @@ def test_the_next_process_reads_no_file(large: Path, monkeypatch: pytest.MonkeyP
     assert (done.stdout, done.stderr) == ("IndexedCatalog chart-7\n", "")
 
 
-def test_every_field_of_every_skill_is_as_in_its_file(large: Path) -> None:
-    kept, read = sy.load_catalog(large), read_catalog(large)
+def test_every_field_of_every_skill_is_as_in_its_file(root: Path) -> None:
+    kept, read = sy.load_catalog(root), read_catalog(root)
     assert [match.skill for match in sy.rank(kept, "chart", limit=9)] == [
         match.skill for match in sy.rank(read, "chart", limit=9)
     ]
@@ -80,8 +78,8 @@ def test_every_field_of_every_skill_is_as_in_its_file(large: Path) -> None:
         assert type(card.replace(description="Other.")) is sy.Skill
 
 
-def test_a_file_that_is_gone_is_an_error_that_names_it(large: Path) -> None:
-    (match,) = sy.rank(sy.load_catalog(large), "number 7", limit=1)
+def test_a_file_that_is_gone_is_an_error_that_names_it(root: Path) -> None:
+    (match,) = sy.rank(sy.load_catalog(root), "number 7", limit=1)
     Path(match.skill.path).unlink()
     with pytest.raises(sy.SkillError, match="chart-7"):
         match.skill.body  # noqa: B018 - looking at it is the test

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Progress as Reading
 
-MAX_READ_DIRECTLY = 64
-"""Up to this number of files, ``load_library`` reads without an index: one would save no time."""
 WAIT_S = 30.0
 """Seconds to wait for another process that is updating the same index."""
 POLL_S = 0.25
@@ -226,36 +224,6 @@ def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnost
         f" {summary.files:,} files",
         "try again later",
     )
-
-
-def load_library(
-    spec: LibrarySpec, *, progress: Reading | None = None, index: bool = True
-) -> Catalog:
-    """Load the skills of a library: a small one from its files, a larger one over its index.
-
-    With ``index`` false, or where none can be written, every file is read. Raises
-    InvalidSkillsRoot.
-    """
-    if not index:
-        return build_catalog(spec, spec.scan(), progress=progress)
-    try:
-        if not _is_large(index_folder(spec)):
-            files = spec.scan()
-            if len(files.candidates) <= MAX_READ_DIRECTLY:
-                return build_catalog(spec, files, progress=progress)
-        return open_library_index(spec, progress=progress)
-    except (SkillIoError, IndexDamaged):
-        return build_catalog(spec, spec.scan(), progress=progress)
-
-
-def _is_large(folder: str) -> bool:
-    """Return True when an index of a large library exists, so the files need not be counted."""
-    try:
-        searcher = open_index(folder)
-        data = None if searcher is None else searcher.side_file("summary")
-        return data is not None and decode_summary(data).files > MAX_READ_DIRECTLY
-    except (IndexDamaged, SkillIoError, ValueError):
-        return False
 
 
 def open_library(

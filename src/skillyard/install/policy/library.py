@@ -165,20 +165,22 @@ def load_catalog(
     A file that cannot be read becomes a diagnostic and does not affect the others. ``progress`` is
     called repeatedly with (files done, files in all).
 
-    A library of more than 64 files uses the same index as the command line. The index is in the
-    user's cache folder, and is built or updated first. Fields beyond the card are then read from
-    the skill's file on first access. ``index=False`` reads every file now and writes no
-    index. The results are the same.
+    It uses the same index as the command line, in the user's cache folder, which is built or
+    updated first. Fields beyond the card are read from the skill's file on first access.
+    ``index=False`` reads every file now and writes no index. The results are the same.
 
     Skills that the policy of the current folder refuses are not loaded.
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
     SkillIoError for a policy that cannot be read.
     """
-    from skillyard.engine.index.indexed_catalog import load_library  # an evaluation ranks nothing
+    from skillyard.engine.catalog.snapshot import build_catalog
+    from skillyard.engine.index.indexed_catalog import open_library  # an evaluation ranks nothing
 
     spec = library_spec(roots, scopes)
-    return load_library(spec, progress=progress, index=index)
+    if index:
+        return open_library(spec, progress=progress)
+    return build_catalog(spec, spec.scan(), progress=progress)
 
 
 def open_catalog(
