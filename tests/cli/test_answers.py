@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,16 @@ def test_why_hints_at_what_the_numbers_do_not_show(
 ) -> None:
     shown = run("why", name, *words, "--root", "skills", "--json").json
     assert any(hint in said for said in shown["hints"]), shown["hints"]
+
+
+def test_an_explanation_has_words_of_the_field_and_those_of_the_request_as_they_are_written(
+    run: Run, skills: Path
+) -> None:
+    words = ("cleaning the commits", "--root", "skills", "--explain", "--json")
+    labels = {*re.findall(r'"label": "([^"]+)"', run("rank", *words).out)}
+    assert {"cleaning", "words", "meaning", "log-odds"} <= labels
+    assert not {"both", "plain", "rest", "beyond", "lead", "said", "clean", "commit"} & labels
+    assert "candidates" not in run("select", "xyzzy", "--root", "skills").out
 
 
 def test_why_says_that_a_skill_is_not_for_the_request(run: Run, skills: Path) -> None:

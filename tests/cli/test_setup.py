@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def test_everything_is_set_up_and_undone_to_the_byte(run: Run, home: Path) -> No
     planned = run("setup")
     assert planned.code == 0
     assert contents(home) == before, "nobody said yes"
-    assert "2 whole" in planned.out
+    assert re.search(r"2 whole; [0-9]+ tokens in each session", planned.out)
     assert f"text of every request is stored in {home}/state/decisions.jsonl" in planned.out
     assert "--yes changes what is planned" in planned.err
     assert run("setup", "--scope", "none").code == 2, "the hook does not read what is named here"
