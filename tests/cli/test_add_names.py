@@ -36,24 +36,27 @@ def test_a_repository_with_several_skills_says_how_to_name_one(
     assert run("add", f"{url}#v1@docx", "--json").json["skill"]["name"] == "docx"
 
 
+def published(
+    origin: str, files: dict[str, str | bytes], tmp_path: Path, site: tuple[Path, str]
+) -> str:
+    """Return where a folder, a git repository or an archive with these files is."""
+    if origin == "git":
+        upstream = Upstream(tmp_path / "skills.git")
+        upstream.publish(files)
+        return f"file://{upstream.folder}"
+    if origin == "archive":
+        pack(site[0] / "skills.zip", files)
+        return f"{site[1]}/skills.zip"
+    write_tree(tmp_path / "library", {path: str(data) for path, data in files.items()})
+    return str(tmp_path / "library")
+
+
 @for_each("origin", ["folder", "git", "archive"])
 def test_a_skill_md_in_small_letters_is_installed_as_every_host_loads_it(
     run: Run, project: Path, tmp_path: Path, site: tuple[Path, str], origin: str
 ) -> None:
     files: dict[str, str | bytes] = {"skills/pdf/skill.md": PDF, "skills/pdf/run.py": "print()"}
-    target = str(tmp_path / "library" / "skills" / "pdf")
-    if origin == "git":
-        upstream = Upstream(tmp_path / "skills.git")
-        upstream.publish(files)
-        target = f"file://{upstream.folder}"
-    elif origin == "archive":
-        pack(site[0] / "low.zip", files)
-        target = f"{site[1]}/low.zip"
-    else:
-        for path, data in files.items():
-            place = tmp_path / "library" / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(str(data))
+    target = published(origin, files, tmp_path, site)
     done = run("add", target, "--into", f"skills-{origin}", "--json")
     assert (done.code, done.err) == (0, "")
     shape = done.json
@@ -81,22 +84,12 @@ def test_the_name_in_the_frontmatter_is_found_and_goes_before_that_of_a_folder(
         "a/first/SKILL.md": text("minutes", "Writes minutes."),
         "b/second/SKILL.md": text("minutes", "Reads minutes."),
     }
-    source = str(tmp_path / "library")
-    if origin == "git":
-        upstream = Upstream(tmp_path / "skills.git")
-        upstream.publish(files)
-        source = f"file://{upstream.folder}#@"
-    elif origin == "archive":
-        pack(site[0] / "names.zip", files)
-        source = f"{site[1]}/names.zip"
-    elif origin == "github":
-        remotes.add_repository("acme/names", files)
-        source = "acme/names"
-    else:
-        write_tree(tmp_path / "library", {path: str(data) for path, data in files.items()})
+    remotes.add_repository("acme/names", files)
+    github = origin == "github"
+    source = "acme/names" if github else published(origin, files, tmp_path, site)
 
     def add(name: str) -> Answer:
-        target = f"{source}{name}" if "#" in source else f"{source}#{name}"
+        target = f"{source}#{'@' * (origin == 'git')}{name}"
         return run("add", target, "--into", "skills", "--dry-run", "--json")
 
     for name, expected in (

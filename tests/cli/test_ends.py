@@ -184,11 +184,6 @@ def test_a_prompt_in_two_parts_chooses_by_the_words_and_keeps_the_file(
     assert shown.json["prompt"].endswith("\n\nDo it today.")
 
 
-def test_a_block_that_is_there_already_is_not_put_there_again(run: Run, skills: Path) -> None:
-    once = run("inject", "commit that broke the build", "--root", "skills", "--quiet").out
-    assert run("inject", once, "--root", "skills", "--quiet").out == once
-
-
 def test_inject_obeys_tags_and_the_floor(run: Run, skills: Path) -> None:
     words = ("inject", "commit that broke the build", "--root", "skills", "--json")
     assert run(*words, "--tag", "debugging").json["match"]["name"] == "git-bisect"

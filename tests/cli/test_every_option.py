@@ -235,7 +235,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("why", "--limit"): row("--limit 0", "git-revert commit that broke the build --root skills"),
     ("why", "--tool"): row("--tool Nothing", "fence paint a fence --root needy"),
     ("why", "--scope"): row("--scope user", "git-revert draw a line --root skills"),
-    ("why", "--scorer"): row("--scorer overlap"),
     ("summary", "--format"): row("--format xml"),
     ("summary", "--budget-tokens"): row("--budget-tokens 20"),
     ("summary", "--query"): row("--query git", "--budget-tokens 60 --root skills"),

@@ -177,13 +177,6 @@ def test_what_runs_no_command_is_read_as_none(
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_option_of_a_command_before_it_is_explained(run: Run) -> None:
-    answer = run("--limit", "3", "rank", "x")
-    assert (answer.code, answer.out) == (2, "")
-    assert "--limit" in answer.err
-    assert "after" in answer.err
-
-
 def test_words_need_no_quotes_and_may_come_from_standard_input(
     run: Run, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

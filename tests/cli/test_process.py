@@ -131,10 +131,7 @@ UNWANTED = (
 
 DEAR = (
     *("filelock", "logging", "pathlib", "unicodedata"),
-    *(
-        "skillyard.engine.index.index_update",
-        "skillyard.engine.index.index_writer",
-    ),
+    *("skillyard.engine.index.index_update", "skillyard.engine.index.index_writer"),
     *("skillyard.engine.ranking.hybrid.dense_index", "skillyard.engine.ranking.protocol"),
 )
 """What writes an index, and what a choice from one that is there has no use for."""
@@ -159,24 +156,7 @@ def test_a_choice_from_an_index_that_was_made_before_loads_next_to_nothing(tmp_p
             check=True,
             timeout=60,
         )
-    loaded = set(done.stderr.split())
+        loaded = set(done.stderr.split())
+        assert [name for name in UNWANTED if name in loaded] == []
     assert "skillyard.engine.index._kernel" in loaded
     assert [name for name in DEAR if name in loaded] == []
-
-
-def test_a_choice_as_json_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    program = (
-        "import sys; from skillyard.cli import main;"
-        f"main(['select', 'commit', '--json', '--root', {str(library(tmp_path))!r}]);"
-        "print(*sys.modules, sep='\\n', file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(),
-        check=True,
-        timeout=60,
-    )
-    loaded = set(done.stderr.split())
-    assert [name for name in UNWANTED if name in loaded] == []

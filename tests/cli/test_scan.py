@@ -28,6 +28,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def accept_first(run: Run, folder: Path, reason: str) -> None:
+    """Write a lock file into a folder that accepts the first finding in ``lib``."""
+    first = run("scan", "lib", "--json").json["findings"][0]
+    accept(folder, [{"rule": first["rule"], "digest": first["digest"], "reason": reason}])
+
+
 def accept(folder: Path, entries: object) -> None:
     entry = {"source": "a/b", "sourceType": "github", "scanAccepted": entries}
     lock = {"version": 1, "skills": {"pencil": entry}}
@@ -87,9 +93,7 @@ def test_reports_carry_rule_place_and_level(run: Run, folder: Path) -> None:
 
 
 def test_the_lock_accepts_a_rule_for_one_content(run: Run, folder: Path) -> None:
-    first = run("scan", "lib", "--json").json["findings"][0]
-    entry = {"rule": first["rule"], "digest": first["digest"], "reason": "we host it"}
-    accept(folder, [entry])
+    accept_first(run, folder, "we host it")
     answer = run("scan", "lib", "--json")
     assert (answer.code, answer.json["lock"]) == (0, "skills-lock.json")
     assert [each["reason"] for each in answer.json["accepted"]] == ["we host it"]
@@ -102,8 +106,7 @@ def test_the_sarif_has_accepted_findings_as_suppressed_results(run: Run, folder:
     """SARIF 2.1.0, §3.35 and §3.27.23: in one run all results have suppressions or none."""
     results = json.loads(run("scan", "lib", "--format", "sarif").out)["runs"][0]["results"]
     assert not any("suppressions" in each for each in results)
-    first = run("scan", "lib", "--json").json["findings"][0]
-    accept(folder, [{"rule": first["rule"], "digest": first["digest"], "reason": "we host it"}])
+    accept_first(run, folder, "we host it")
     (sarif,) = json.loads(run("scan", "lib", "--format", "sarif").out)["runs"]
     suppression = {"kind": "external", "status": "accepted", "justification": "we host it"}
     assert [(each["ruleId"], each["suppressions"]) for each in sarif["results"]] == [
@@ -286,18 +289,14 @@ def test_another_lock_is_named_and_an_odd_one_accepts_nothing(run: Run, folder: 
 
 
 def test_a_scanned_repository_cannot_accept_its_own_findings(run: Run, folder: Path) -> None:
-    first = run("scan", "lib", "--json").json["findings"][0]
-    entry = {"rule": first["rule"], "digest": first["digest"], "reason": "trust me"}
-    accept(folder / "lib", [entry])
+    accept_first(run, folder / "lib", "trust me")
     assert run("scan", "lib").code == 1
 
 
 def test_a_lock_accepts_nothing_in_the_repository_of_somebody_else(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run("scan", "lib", "--json").json["findings"][0]
-    entry = {"rule": first["rule"], "digest": first["digest"], "reason": "ours"}
-    accept(folder / "mine", [entry])
+    accept_first(run, folder / "mine", "ours")
     theirs = folder / "mine" / "theirs"
     shutil.copytree(folder / "lib", theirs / "lib")
     shutil.copytree(folder / "lib", folder / "mine" / "lib")

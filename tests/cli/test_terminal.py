@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli.blocks import Column, Span, Table, Text, Tree, line
-from tests.cli.conftest import Answer, Run
+from tests.cli.conftest import Run
 from tests.cli.making import ATTACK, BENCH_QUERIES, BENCH_SKILLS, write
 from tests.cli.terminal import render
 from tests.requirements import requirement
@@ -59,13 +59,6 @@ def harmful(text: str) -> set[str]:
     }
 
 
-def bench(run: Run, tmp_path: Path, *options: str) -> Answer:
-    lines = ["\n".join(json.dumps(item) for item in rows) for rows in (BENCH_SKILLS, BENCH_QUERIES)]
-    write(tmp_path, {"s.jsonl": lines[0], "q.jsonl": lines[1]})
-    files = ("--skills", "s.jsonl", "--queries", "q.jsonl", "--out", "run.json")
-    return run("bench", "run", *files, "--scorer", "overlap", *options)
-
-
 @requirement("cli:terminal")
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_no_command_prints_what_could_act_on_a_terminal(
@@ -74,16 +67,8 @@ def test_no_command_prints_what_could_act_on_a_terminal(
     answer = run("--root", "hostile", *arguments)
     assert answer.out or answer.err
     assert harmful(answer.out + answer.err) == set()
-
-
-@requirement("cli:terminal")
-@pytest.mark.parametrize("arguments", COMMANDS)
-def test_drawn_output_holds_colours_and_nothing_else(
-    arguments: tuple[str, ...], run: Run, hostile: Path
-) -> None:
-    pytest.importorskip("rich")
-    answer = run("--root", "hostile", "--color", "always", *arguments)
-    assert harmful(_COLOURS.sub("", answer.out) + answer.err) == set()
+    drawn = run("--root", "hostile", "--color", "always", *arguments)
+    assert harmful(_COLOURS.sub("", drawn.out) + drawn.err) == set()
 
 
 @requirement("cli:terminal", "cli:json")
@@ -105,7 +90,10 @@ def test_bench_prints_no_control_character_either(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = bench(run, tmp_path)
+    lines = ["\n".join(json.dumps(item) for item in rows) for rows in (BENCH_SKILLS, BENCH_QUERIES)]
+    write(tmp_path, {"s.jsonl": lines[0], "q.jsonl": lines[1]})
+    files = ("--skills", "s.jsonl", "--queries", "q.jsonl", "--out", "run.json")
+    answer = run("bench", "run", *files, "--scorer", "overlap")
     score = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl")
     assert (answer.code, score.code) == (0, 0)
     assert harmful(answer.out + answer.err + score.out + score.err) == set()

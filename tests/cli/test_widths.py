@@ -54,7 +54,6 @@ def columns_of(line: str) -> int:
 @pytest.mark.parametrize("width", [50, 80])
 @pytest.mark.parametrize("plain", [False, True], ids=["drawn", "plain"])
 def test_a_list_fits_the_terminal(width: int, plain: bool, tmp_path: Path) -> None:
-
     settings = {"NO_COLOR": "1"} if plain else {}
     shown = _STYLES.sub("", on_terminal(width, library(tmp_path), "list", **settings))
     lines = shown.split("\n")
@@ -73,7 +72,6 @@ def test_a_list_fits_the_terminal(width: int, plain: bool, tmp_path: Path) -> No
 def test_columns_stay_aligned_below_wide_and_right_to_left_names(
     width: int, tmp_path: Path
 ) -> None:
-
     shown = on_terminal(width, library(tmp_path), "list", NO_COLOR="1")
     starts = set()
     for name in ("csv-cleaning", "数据清洗", "تنظيف", "ניקוי", "e\u0301te\u0301", "emoji"):

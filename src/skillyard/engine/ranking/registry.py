@@ -63,10 +63,9 @@ class ScorerSection(NamedTuple):
     """The scorer of the command line, the hook and the services."""
 
     name: Annotated[str, OfProject(_embedder_fault), known_scorer] = ""
-    """The default scorer. A project names none with an embedder. Empty for ``hybrid``, with the
-    sentence encoder where that is installed."""
+    """The default scorer; empty for ``hybrid``. A project names none with an embedder."""
     encoder: bool = True
-    """False leaves the sentence encoder out where ``name`` is empty."""
+    """Whether ``hybrid`` has the sentence encoder where that is installed and ``name`` is empty."""
 
 
 def default_scorer() -> str:
