@@ -167,6 +167,8 @@ def test_a_hook_whose_program_is_gone_is_written_again_with_its_options(
     assert run("setup", "--json").json["steps"][0]["state"] == "present"
     run("setup", "--undo")
     assert settings.read_text("utf-8") == gone
+    settings.write_text(gone.replace("/gone", "$HOME/bin"), "utf-8")  # of the user's own hand
+    assert run("setup", "--json").json["steps"][0]["state"] == "present"
 
 
 def test_a_file_that_cannot_be_changed_is_left_and_named(run: Run, home: Path) -> None:
@@ -183,3 +185,7 @@ def test_a_file_that_cannot_be_changed_is_left_and_named(run: Run, home: Path) -
     assert all(refused.values())
     run("setup", "--undo")
     assert contents(home) == before
+    (server,) = (step for step in operation.planned_steps() if step.title == "Gemini CLI")
+    (home / ".gemini/settings.json").write_bytes(broken := b'{"mcpServers": {}, "mcpServers": {}}')
+    assert operation.apply(server).state == "refused"
+    assert (home / ".gemini/settings.json").read_bytes() == broken

@@ -171,6 +171,14 @@ def test_a_file_that_is_not_understood_is_left_as_it_is(
     assert os.listdir(folder) == ["settings.json"]
 
 
+def test_a_folder_whose_name_is_no_text_is_refused(folder: Path) -> None:
+    path = folder / "settings.json"
+    path.write_text('{"a": "é"}', encoding="utf-8")
+    with pytest.raises(SettingsRefused, match="no text"):
+        install("claude-code", file=str(path), options=("--root", os.fsdecode(b"/b\xff")))
+    assert path.read_text(encoding="utf-8") == '{"a": "é"}'
+
+
 def test_a_link_stays_a_link_and_what_it_leads_to_is_changed(folder: Path) -> None:
     real = folder / "dotfiles" / "claude.json"
     real.parent.mkdir()

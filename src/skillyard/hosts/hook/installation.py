@@ -83,6 +83,9 @@ def replace(before: SettingsFile, text: str | None) -> None:
         remove_leftovers(before.path)
         check = partial(_check_unchanged, before)
         atomic_write(before.path, text.encode("utf-8"), mode=0o600, check=check)
+    except UnicodeEncodeError:
+        what, hint = "it would hold a path that is no text", "rename the folder"
+        raise SettingsRefused(what, path=before.path, hint=hint) from None
     except OSError as error:
         what, hint = f"cannot write it: {error.strerror}", "check the folder and its space"
         raise SettingsRefused(what, path=before.path, hint=hint) from None

@@ -127,7 +127,8 @@ def _looked_at(step: SetupStep) -> SetupStep:
         text = read_settings(step.file).text
         if not _HAS[step.what](step, text):
             return step
-        if step.what == HOOK and which(program := _hook_in(step)[0]) is None:
+        program = _hook_in(step)[0] if step.what == HOOK else ""
+        if os.path.isabs(program) and which(program) is None:  # another was written by the user
             note = f"replaces the one in {step.file}, which starts {program}: that is not there"
             return replace(step, note=note)
         return replace(step, state="present", note="")
@@ -212,6 +213,8 @@ def _add_server(step: SetupStep) -> None:
     if step.file.endswith(".toml"):
         values = {"command": command, "args": arguments}
         _append(step, settings, "mcp_servers.skillyard", values)
+        return
+    if _has_server(step, settings.text):  # since the step was planned
         return
     (agent,) = (agent for agent in AGENTS if agent.name == step.host)
     entry = {**dict(agent.more), "command": command, "args": arguments}
