@@ -155,12 +155,14 @@ def test_requests_before_the_end_of_the_input_are_answered(
     program = f"import skillyard.serve.mcp.stdio as it; it.LAST_S = {10 * PATIENCE_S}"
     spoken = Spoken(root, f"{program}\n{over_stdio(root).args[1]}")
     listing = {**PING, "method": "tools/list", "params": {"_meta": meta}}
+    numbers = [*range(18), 0, 0]  # of a careless client
     try:
-        spoken.say(*map(line, first), *(line({**listing, "id": number}) for number in range(20)))
+        spoken.say(*map(line, first), *(line({**listing, "id": number}) for number in numbers))
         output, _ = spoken.process.communicate(timeout=PATIENCE_S)
     finally:
         spoken.close()
-    assert {json.loads(each).get("id") for each in output.splitlines()} >= {*range(20)}
+    answered = [json.loads(each).get("id") for each in output.splitlines()]
+    assert sorted(each for each in answered if type(each) is int) == sorted(numbers)
     assert spoken.process.returncode == 0
 
 

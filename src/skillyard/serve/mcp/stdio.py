@@ -65,7 +65,7 @@ async def _serve_stdio(context: AppContext) -> None:
 
 
 LAST_S = 5.0
-"""Seconds that requests in progress may take after the input has ended."""
+"""Seconds in which one of the requests in progress must end after the input has."""
 ENDLESS = "subscriptions/listen"
 """The request that lasts as long as its client."""
 
@@ -79,26 +79,32 @@ class _Replies(AbstractAsyncContextManager[Any]):
 
     def __init__(self, stream: Any) -> None:
         self._stream, self.aclose = stream, stream.aclose
-        self._in_progress: dict[Any, anyio.Event] = {}
+        self._in_progress: list[Any] = []
+        """Their ids; a careless client gives several one id."""
+        self._ended = anyio.Event()
 
     def expect(self, item: SessionMessage) -> SessionMessage:
         """Return the message. A request is in progress until it is answered or cancelled."""
         request = item.message
         if not isinstance(request, types.JSONRPCRequest) or request.method == ENDLESS:
             return item
-        self._in_progress[request.id] = anyio.Event()
+        self._in_progress.append(request.id)
         metadata = ServerMessageMetadata(on_request_unanswered=partial(self._end, request.id))
         return SessionMessage(request, metadata)
 
     async def _end(self, request_id: Any) -> None:
-        if ended := self._in_progress.pop(request_id, None):
-            ended.set()
+        if request_id in self._in_progress:
+            self._in_progress.remove(request_id)
+            self._ended.set()
 
     async def drain(self) -> None:
-        """Wait for the requests in progress."""
-        with anyio.move_on_after(LAST_S):
-            for ended in tuple(self._in_progress.values()):
-                await ended.wait()
+        """Wait for the requests in progress, while one after another ends."""
+        is_late = False
+        while self._in_progress and not is_late:
+            self._ended = anyio.Event()
+            with anyio.move_on_after(LAST_S) as scope:
+                await self._ended.wait()
+            is_late = scope.cancelled_caught
 
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
