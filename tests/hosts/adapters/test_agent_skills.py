@@ -54,6 +54,14 @@ class TestChoosing:
         entries = map(json.loads, log.read_text(encoding="utf-8").splitlines())
         assert [bool(entry["selected"]) for entry in entries] == [True, False]
 
+    def test_the_task_of_small_talk_is_found_without_reading_the_library(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        skills = library()
+        assert skills.task_skill([FITS])[0] == "csv-cleaning"
+        monkeypatch.setattr(sy.Catalog, "named", lambda *_: pytest.fail("every file is read"))
+        assert skills.task_skill([NOTHING]) == ("", "")
+
     def test_a_long_message_is_looked_at_from_both_ends(self) -> None:
         skills = library()
         paste = "lorem ipsum dolor " * 60_000

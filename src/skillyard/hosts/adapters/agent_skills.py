@@ -235,17 +235,18 @@ class AgentSkills:
         except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
             return self._handle_failure("choosing a skill", error, items)
 
-    def task_skill(self, texts: Sequence[str]) -> Skill | None:
-        """Return the skill of the task that the user's texts have come to.
+    def task_skill(self, texts: Sequence[str]) -> tuple[str, str]:
+        """Return name and text of the skill of the task that the user's texts have come to.
 
-        None without one, or when an error was logged. Blocks while ranking.
+        Both are empty without one, or when an error was logged. Blocks while ranking.
         """
 
-        def work() -> Skill | None:
-            *_, step = (_Step(), *self._steps_of(texts))
-            return next(filter(step.memory.is_of, self._catalog.named(step.memory.name)), None)
+        def work() -> tuple[str, str]:
+            *_, (_, memory) = (_Step(), *self._steps_of(texts))
+            skills = self._catalog.named(memory.name) if memory.name else ()
+            return next(((s.name, s.body or "") for s in skills if memory.is_of(s)), ("", ""))
 
-        return self._run_guarded("choosing a skill", work, None)
+        return self._run_guarded("choosing a skill", work, ("", ""))
 
     def _steps_of(self, texts: Sequence[str]) -> Iterator[_Step]:
         """Yield the conversation up to each text."""

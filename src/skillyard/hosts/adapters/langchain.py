@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, AnySkills
 from skillyard.hosts.adapters.blocks import prepend_block
 from skillyard.hosts.adapters.tools import framework_missing, tool_functions
@@ -72,23 +71,21 @@ class PinnedSkills(AgentMiddleware):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Name the skill whose text the conversation lacks, for a loader that reads anew."""
-        skill = self._skills.task_skill([_words(each) for each in state["messages"]])
-        if skill is None or _is_pinned(skill, state["messages"]):
+        name, body = self._skills.task_skill([_words(each) for each in state["messages"]])
+        if not name or _is_pinned(name, body, state["messages"]):
             return None
-        return {"pinned_skills": [skill.name], "skills_metadata": None}
+        return {"pinned_skills": [name], "skills_metadata": None}
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Do the same without blocking the event loop."""
         return await asyncio.to_thread(self.before_agent, state, runtime)
 
 
-def _is_pinned(skill: Skill, messages: Iterable[AnyMessage]) -> bool:
+def _is_pinned(name: str, body: str, messages: Iterable[AnyMessage]) -> bool:
     """True when the last text of the skill that deepagents pinned is that of its file."""
     pins = [each for each in messages if each.additional_kwargs.get("lc_source") == "pinned_skill"]
-    texts = [
-        str(each.text) for each in pins if each.additional_kwargs["skill"]["name"] == skill.name
-    ]
-    return bool(texts) and " ".join((skill.body or "").split()) in " ".join(texts[-1].split())
+    texts = [str(each.text) for each in pins if each.additional_kwargs["skill"]["name"] == name]
+    return bool(texts) and " ".join(body.split()) in " ".join(texts[-1].split())
 
 
 def skill_tools(skills: AnySkills) -> list[BaseTool]:
