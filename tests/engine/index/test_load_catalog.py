@@ -78,6 +78,18 @@ def test_every_field_of_every_skill_is_as_in_its_file(root: Path) -> None:
         assert type(card.replace(description="Other.")) is sy.Skill
 
 
+def test_a_relative_root_is_the_same_in_another_working_folder(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept, read = sy.load_catalog("skills"), sy.load_catalog("skills", index=False)
+    (tmp_path / "elsewhere" / "skills").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (match,) = sy.rank(kept, "number 7", limit=1)
+    assert match.skill == read.get("chart-7")
+    assert [each.body for each in kept] == [each.body for each in read]
+
+
 def test_a_file_that_is_gone_is_an_error_that_names_it(root: Path) -> None:
     (match,) = sy.rank(sy.load_catalog(root), "number 7", limit=1)
     Path(match.skill.path).unlink()

@@ -151,21 +151,23 @@ def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
         return parse_document(document._replace(derives=True), text, strict=False)
 
 
-def refresh(skill: Skill) -> Skill:
+def refresh(skill: Skill, start: str = "") -> Skill:
     """Return the skill read from its file again. A skill without a file is returned unchanged.
 
-    Raises SkillError when the file is no longer a skill, or when a link now leads to another file:
-    the folder may have been replaced by a link since it was loaded.
+    A relative path begins in ``start``, or else in the current folder. Raises SkillError when the
+    file is no longer a skill, or when a link now leads to another file: the folder may have been
+    replaced by a link since it was loaded.
     """
     if skill.origin is None or not skill.path or skill.stored:
         return skill
-    folder, _, name = skill.path.rpartition("/")
+    path = os.path.join(start, skill.path)
+    folder, name = os.path.split(path)
     try:
-        home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
+        home, real = os.path.realpath(folder or "."), os.path.realpath(path)
     except OSError:  # a link changed while it was resolved
-        home, real = folder, skill.path
+        home, real = folder, path
     content = read_file(real, DEFAULT_LIMITS.skill_file_bytes, skill.path)
-    by_link = not same_path(real, os.path.abspath(skill.path))
+    by_link = not same_path(real, os.path.abspath(path))
     if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
         raise SkillIoError(
             "a link leads to another file than the one that was loaded",

@@ -75,6 +75,11 @@ class LibrarySpec(NamedTuple):
             self.scan()
             raise
 
+    def below(self, folder: str) -> LibrarySpec:
+        """Return the library with paths that do not depend on the current folder."""
+        roots = tuple(os.path.join(folder, root) for root in self.roots)
+        return self._replace(roots=roots, folder=os.path.join(folder, self.folder))
+
     def resolve(self) -> LibrarySpec:
         """Return the library with resolved roots.
 

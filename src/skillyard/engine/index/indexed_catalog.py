@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import suppress
@@ -57,7 +58,15 @@ _LAZY_FIELDS = (
 class IndexedCatalog(Catalog):
     """The catalog of some roots over their index. Other data loads on first use."""
 
-    __slots__ = ("_before", "_full", "_read_diagnostics", "building", "library", "summary")
+    __slots__ = (
+        "_before",
+        "_folder",
+        "_full",
+        "_read_diagnostics",
+        "building",
+        "library",
+        "summary",
+    )
 
     _spec: LibrarySpec
 
@@ -82,7 +91,10 @@ class IndexedCatalog(Catalog):
         # circle the index files close as soon as the catalog is dropped.
         prefixes = [path_prefix(root) for root in spec.roots]
         prefixes += summary.prefixes[len(prefixes) :]
-        decode = partial(SkillCard, prefixes=prefixes)
+        is_anywhere = not spec.scopes and all(map(os.path.isabs, prefixes))
+        self._folder = "" if is_anywhere else _current_folder()
+        """Where relative roots begin, also after the program goes to another folder."""
+        decode = partial(SkillCard, prefixes=prefixes, folder=self._folder)
         self.library = Library(
             searcher, bundled_table(), decode, summary.hidden, summary.patterns, prefixes
         )
@@ -105,7 +117,9 @@ class IndexedCatalog(Catalog):
             if before is not None and before.spec == self._spec:
                 self._full = before.reload().catalog
             else:
-                self._full = build_catalog(self._spec, self._spec.scan())
+                is_here = self._folder in ("", _current_folder())
+                spec = self._spec if is_here else self._spec.below(self._folder)
+                self._full = build_catalog(spec, spec.scan())
             self.library.adopt(self._full.skills)
             self._read_diagnostics = self._full.diagnostics
             self._counts = self._full.counts
@@ -213,6 +227,13 @@ class IndexedCatalog(Catalog):
 
     def __repr__(self) -> str:
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it is gone
+        return ""
 
 
 def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:

@@ -182,19 +182,20 @@ class SkillCard(Skill):
     raises SkillError when the file is gone or is no longer a valid skill.
     """
 
-    __slots__ = ()
+    __slots__ = ("_folder",)
 
-    def __init__(self, record: bytes, prefixes: Sequence[str]) -> None:
+    def __init__(self, record: bytes, prefixes: Sequence[str], folder: str = "") -> None:
         """Take a record of the index; the other fields load on demand.
 
-        ``prefixes`` are those of the paths below each root. A damaged record raises ValueError,
-        TypeError, KeyError or IndexError.
+        ``prefixes`` are those of the paths below each root, and relative ones begin in ``folder``.
+        A damaged record raises ValueError, TypeError, KeyError or IndexError.
         """
         card, root, below, references = json.loads(record)
         for name in _LISTS:
             card[name] = tuple(card[name])
         card["references"] = tuple(Reference(*reference) for reference in references)
         card["path"] = prefixes[root] + below
+        card["_folder"] = folder
         for name, value in card.items():
             set_field(self, name, value)
 
@@ -204,7 +205,7 @@ class SkillCard(Skill):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         from skillyard.engine.catalog.entries import refresh  # deferred: loads the file readers
 
-        self.fill(refresh(self))
+        self.fill(refresh(self, self._folder))
         return object.__getattribute__(self, name)
 
     def fill(self, read: Skill) -> None:
