@@ -103,6 +103,8 @@ def test_no_encoder_leaves_any_embedder_out(
     assert main([*words, "--no-encoder", "--scorer", "overlap"]) == 2
     assert main(["summary", "--query", TEXT, *words[-3:], "--no-encoder"]) == 0
     capsys.readouterr()
+    assert main(["summary", "--no-encoder"]) == 2
+    assert "--no-encoder" in capsys.readouterr().err
 
 
 def test_commands_use_it_and_the_python_api_does_not(

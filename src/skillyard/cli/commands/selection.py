@@ -133,7 +133,7 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     query = None if request.query is None else Query(request.query)
     window, budget, tokens = request.window, request.budget, request.budget_tokens
     if query is None and request.scorer is not None:
-        raise InvalidInput("--scorer ranks the skills for --query: give a request")
+        raise InvalidInput("--scorer and --no-encoder are for --query: give a request")
     if request.host is not None and (query is not None or tokens is not None):
         raise InvalidInput("--query and --budget-tokens do not go with --host, which has its rules")
     if request.host is None and (window is not None or budget is not None):
