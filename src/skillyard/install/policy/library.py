@@ -167,7 +167,8 @@ def load_catalog(
 
     It uses the same index as the command line, in the user's cache folder, which is built or
     updated first. Fields beyond the card are read from the skill's file on first access.
-    ``index=False`` reads every file now and writes no index. The results are the same.
+    ``index=False`` reads every file now and writes no index: what files become later does not
+    matter then. Else the results are the same.
 
     Skills that the policy of the current folder refuses are not loaded.
 
