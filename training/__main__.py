@@ -18,6 +18,7 @@ from math import log
 
 import numpy as np
 
+from skillyard.engine.index import token_table
 from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
 from training.folds import FOLDS, fold_of
@@ -26,14 +27,7 @@ from training.requests import excluded_ids
 from training.table_file import TokenRow, write_table
 from training.teacher import encode, vocabulary
 
-BUNDLED = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-    "src",
-    "skillyard",
-    "index",
-    "data",
-    "table.bin",
-)
+BUNDLED = os.path.join(os.path.dirname(token_table.__file__), "data", "table.bin")
 WEIGHTIEST = 8_000
 """The whole weight of the 99.9th percentile of the rows' lengths."""
 
