@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from skillyard.base.configuration import cache_folder
 from skillyard.engine.bench.runs import read_skills
-from skillyard.engine.ranking.hybrid.dense_index import embedded_text
+from skillyard.engine.embedding.cache import VectorCache, embed_cached
+from skillyard.engine.ranking.hybrid.dense_index import AnyLanguage, embedded_text
 from skillyard_encoder import Encoder
 from training.calibrate import Numbers
 
@@ -51,7 +53,10 @@ def main() -> None:
     options = parser.parse_args()
     skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
     texts = [embedded_text(skill) for skill in skills]
-    vectors = np.array(Encoder(options.model).embed(texts), dtype=np.float64)
+    reader = AnyLanguage(Encoder(options.model))
+    cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
+    stored = b"".join(embed_cached(reader, texts, cache, None))
+    vectors = np.frombuffer(stored, np.int8).reshape(len(texts), -1) / UNIT
     np.save(options.out, np.round(directions(vectors) * UNIT).astype(np.int8))
     print(f"{KINDS:,} kinds of {len(skills):,} skills; {options.out.stat().st_size:,} bytes")
 

@@ -21,6 +21,10 @@ __all__ = ["Examples", "read_examples", "skill_views"]
 
 TWIN = 0.78
 """Cosine of two descriptions by the untuned model from which their skills do the same."""
+TWIN_OF_OWNER = 0.9
+"""The same for two skills of one owner, who has both because they differ."""
+NEAREST = 24
+"""Near skills of a skill: so many of its owner's that requests want, by the untuned model."""
 NOT_HARD = 0.75
 """Cosine from which a skill is too near to be a hard negative."""
 HARD = 20
@@ -41,6 +45,7 @@ class Examples:
     names: Any
     described: Any
     """The untuned model's vectors of the descriptions."""
+    owners: Any
     hard: dict[int, list[int]] = field(default_factory=dict)
 
     @property
@@ -50,8 +55,18 @@ class Examples:
 
     def twins(self, these: Sequence[int], those: Sequence[int]) -> Any:
         """Return these x those: True where two skills do the same, by name or by description."""
-        close = self.described[these] @ self.described[those].T > TWIN
+        cosines = self.described[these] @ self.described[those].T
+        one_owner = self.owners[these][:, None] == self.owners[those][None, :]
+        close = cosines > np.where(one_owner, TWIN_OF_OWNER, TWIN)
         return close | (self.names[these][:, None] == self.names[those][None, :])
+
+    def near(self, place: int) -> list[int]:
+        """Return the nearest other skills of its owner that requests want, the nearest first."""
+        wanted = np.array(sorted(self.requests))
+        beside = wanted[(self.owners[wanted] == self.owners[place]) & (wanted != place)]
+        cosines = self.described[beside] @ self.described[place]
+        nearest = beside[np.argsort(-cosines, kind="stable")[:NEAREST]]
+        return [int(each) for each in nearest]
 
 
 def skill_views(skill: Skill) -> tuple[str, str, str]:
@@ -87,7 +102,9 @@ def read_examples(
             continue
         requests.setdefault(places[key], []).append(text)
     described = encode([f"{skill.name}. {skill.description}" for skill in skills], PIECES)
-    examples = Examples(requests, [skill_views(s) for s in skills], names_of(skills), described)
+    views = [skill_views(skill) for skill in skills]
+    owners = np.array([skill.id.split("/", 1)[0] for skill in skills])
+    examples = Examples(requests, views, names_of(skills), described, owners)
     examples.hard.update(_hard_negatives(examples, _usable(skills, shared, without)))
     return examples
 

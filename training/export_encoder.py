@@ -88,8 +88,35 @@ def write_onnx(encoder: Encoder, path: Path) -> None:
     The bytes use seven bits: with eight, processors without VNNI saturate sums of two products, and
     vectors would differ between machines.
     """
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    with tempfile.TemporaryDirectory() as folder:
+        whole = os.path.join(folder, "whole.onnx")
+        export(encoder, whole)
+        quantize_dynamic(
+            whole,
+            path,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
+        )
+        save_without_paths(onnx.load(path), path)
+
+
+def save_without_paths(model: Any, path: Path) -> None:
+    """Write a model without the notes of where on this machine its lines of code lie."""
+    import onnx
+
+    for node in model.graph.node:
+        node.ClearField("metadata_props")
+        node.ClearField("doc_string")
+    onnx.save(model, path)
+
+
+def export(encoder: torch.nn.Module, path: str) -> None:
+    """Write an encoder of any number of texts and places, weights in 32 bits."""
     example = pad([[0, 1, 2, 3], [0, 1]])
     texts, places = torch.export.Dim("texts", min=1), torch.export.Dim("places", min=2, max=512)
     shape = {0: texts, 1: places}
@@ -103,17 +130,7 @@ def write_onnx(encoder: Encoder, path: Path) -> None:
         external_data=False,
     )
     assert program is not None
-    with tempfile.TemporaryDirectory() as folder:
-        whole = os.path.join(folder, "whole.onnx")
-        program.save(whole)
-        quantize_dynamic(
-            whole,
-            path,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            reduce_range=True,
-            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
-        )
+    program.save(path)
 
 
 def _texts(shared: str) -> Iterable[str]:

@@ -9,8 +9,10 @@
 The requests of hands 7 to 10 are always left out.
 
 Requests against the skills of their batch and a hard negative for each (InfoNCE); skills that do
-the same are no negatives. The recipe is that of spec/encoder.md. The state is written every
-``--every`` steps beside ``--out``; a run that was interrupted goes on from it, with equal results.
+the same are no negatives. Four skills of a batch bring near skills of their owner, so that a
+request is told from what stands beside it in a library of one product. Otherwise the recipe is that
+of spec/encoder.md. The state is written every ``--every`` steps beside ``--out``; a run that was
+interrupted goes on from it, with equal results.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 SEED = 7
 THREADS = 2
 SKILLS = 64
-"""Skills of a step."""
+"""Skills of a step, at most."""
+GROUPS = 4
+"""So many of them bring near skills of their owner: what a library of one product must tell."""
+GROUP = 8
+"""Skills of a group."""
 REQUESTS = 3
 """Requests for each of them."""
 EPOCHS = 2.5
@@ -81,16 +87,19 @@ class _Batches:
 
     def step(self, number: int) -> Step:
         """Return the texts of a step; it depends on its number alone."""
-        epoch, offset = divmod(number * SKILLS, len(self.places) // SKILLS * SKILLS)
+        drawn = SKILLS - GROUPS * (GROUP - 1)
+        epoch, offset = divmod(number * drawn, len(self.places) // drawn * drawn)
         order = np.random.default_rng((SEED, epoch)).permutation(len(self.places))
         random = np.random.default_rng((SEED, epoch, number))
-        chosen = [self.places[place] for place in order[offset : offset + SKILLS]]
+        chosen = [self.places[place] for place in order[offset : offset + drawn]]
+        for place in chosen[:GROUPS]:
+            near = [each for each in self.examples.near(place) if each not in chosen]
+            chosen += [near[at] for at in random.permutation(len(near))[: GROUP - 1]]
         negatives = [self._negative(place, random) for place in chosen]
         requests, right = [], []
         for at, place in enumerate(chosen):
             texts = self.examples.requests[place]
-            drawn = random.permutation(len(texts))[:REQUESTS]
-            for number_of_text in drawn:
+            for number_of_text in random.permutation(len(texts))[:REQUESTS]:
                 requests.append(self._tokens(texts[number_of_text]))
                 right.append(at)
         shown = [*chosen, *(each for each in negatives if each is not None)]

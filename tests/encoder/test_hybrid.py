@@ -38,9 +38,9 @@ def test_the_entry_point_finds_it_and_commands_use_it() -> None:
     assert default.embedder is None
 
 
-def test_it_weighs_less_where_it_understands_less() -> None:
+def test_it_weighs_most_where_words_say_least() -> None:
     weights = weights_of(ENCODER, 0.25)
-    assert 1 > weights.english > weights.long >= weights.foreign > 0
+    assert 1 > weights.foreign > weights.english > weights.long > 0
 
 
 def test_it_chooses_where_the_built_in_evidence_is_not_enough() -> None:

@@ -1,4 +1,4 @@
-"""The encoder: word pieces, one ONNX model, and a unit vector for each text."""
+"""The encoder: word pieces, two ONNX models of one space, and a unit vector for each text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Encoder"]
 
-MODEL = "model.onnx"
-TOKENIZER = "tokenizer.json"
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+MULTILINGUAL = "multilingual.onnx", "multilingual.json"
+"""The model of other languages, and its tokenizer."""
 KINDS = "kinds.npy"
+SUMS = "SHA256SUMS"
+"""The digests of the files beside it; reading it costs less than making them of each start."""
 UNIT_DOT = 127 * 127
 """The dot product of a vector of signed bytes with itself."""
 MAX_PIECES = 128
@@ -28,50 +31,21 @@ MAX_CHARS = 10_000
 """Characters of a text that are cut into pieces, so that a huge text costs little."""
 
 
-class Encoder:
-    """Turns texts into vectors of 384 numbers. Thread-safe. The first text loads the model.
+class Model:
+    """One ONNX model and its tokenizer. Thread-safe. The first text loads both.
 
     Each text is encoded by itself. Numbers inside the model are rounded by the largest of a batch,
     so a vector would otherwise depend on its neighbours.
     """
 
-    weights = (0.40, 0.20, 0.20)
-    """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
-    words, and for other languages, which it hardly understands (spec/encoder.md)."""
-    is_english = True
-
-    calibration = (
-        *(0.3629, 0.7793, 5.3329, -5.2117),
-        *(-2.0977, 4.1585, 1.0943),
-        *(0.1586, 0.0999, -0.9739, 1.8427, 0.0310, -0.0068, -3.7034),
-        *(-0.0452, 2.3679, 0.7398, -1.3279, -0.4144, -0.0219, -0.1250),
-        *(3.1104, 16.0270),
-        *(0.0069, -0.5199, -0.7865, 0.0335, 2.5761),
-        *(3.4570, 1.8842, 3.2743, 6.6349, -8.8449),
-    )
-    """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
-    of the best skill and its lead over the next; bias, cosine and lead of English requests once
-    more; the features of the best skill; the request's highest and mean cosine with
-    :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
-
-    order = (0.6641, 0.7170, 1.5161)
-    """What counts once more among the best skills of an English request: the share of it that a
-    skill contains, the share of names that it does not, and the cosine
-    (``python -m training.order --encoder``)."""
     threads: int | None = None
     """Threads that encode several texts at once; None for one on each core."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        """``folder`` contains another model, its tokenizer and its kinds of skills.
-
-        Raises OSError without them.
-        """
-        self.folder = Path(__file__).parent / "data" if folder is None else Path(folder)
-        digest = sha256()
-        for name in (MODEL, TOKENIZER):
-            with (self.folder / name).open("rb") as file:
-                file_digest(file, lambda: digest)  # in parts: the model is not needed yet
-        self.id = f"skillyard-encoder-{digest.hexdigest()[:16]}"
+    def __init__(self, folder: Path, model: str, tokenizer: str) -> None:
+        """Raises OSError without both files in the folder."""
+        self.folder = folder
+        self._files = folder / model, folder / tokenizer
+        self.id = f"skillyard-encoder-{_digest(folder, model, tokenizer)}"
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         """Return a unit vector for each text. Requests and skills are encoded alike."""
@@ -80,16 +54,6 @@ class Encoder:
         self._session, self._tokenizer  # noqa: B018  # loaded once, before the threads
         with ThreadPoolExecutor(self.threads or _cores()) as pool:
             return list(pool.map(self._vector, texts))
-
-    def background(self, direction: bytes) -> tuple[float, float]:
-        """Return the highest and the mean cosine of a request with 768 kinds of public skills.
-
-        ``direction`` is its vector as signed bytes of norm 127. Sums of bytes are exact.
-        """
-        import numpy as np
-
-        dots = self._kinds @ np.frombuffer(direction, dtype=np.int8).astype(np.int32)
-        return int(dots.max()) / UNIT_DOT, int(dots.sum()) / len(dots) / UNIT_DOT
 
     def _vector(self, text: str) -> list[float]:
         import numpy as np
@@ -101,16 +65,10 @@ class Encoder:
         return vector
 
     @cached_property
-    def _kinds(self) -> Any:
-        import numpy as np
-
-        return np.load(self.folder / KINDS).astype(np.int32)  # without BLAS and its buffers
-
-    @cached_property
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(self._files[1]))
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_PIECES)
         return tokenizer
@@ -126,9 +84,80 @@ class Encoder:
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
         options.log_severity_level = 3
-        return InferenceSession(
-            str(self.folder / MODEL), options, providers=["CPUExecutionProvider"]
-        )
+        return InferenceSession(str(self._files[0]), options, providers=["CPUExecutionProvider"])
+
+
+class Encoder(Model):
+    """Turns texts into vectors of 384 numbers, in one space for all languages.
+
+    It reads English; :attr:`multilingual` reads the rest.
+    """
+
+    weights = (0.40, 0.20, 0.55)
+    """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
+    words (spec/encoder.md), and for other languages (``training/README.md``)."""
+    is_english = True
+
+    calibration = (
+        *(-1.7623, 0.7171, 8.4513, -5.1629),
+        *(-0.6571, 0.7370, 0.0417),
+        *(0.0796, 0.0619, -0.9294, 1.7384, 0.0441, -0.0103, -4.7335),
+        *(0.6624, 2.3459, 0.7818, -1.0875, -0.3259, 0.0045, -0.1700),
+        *(7.7997, 14.7209),
+        *(0.0059, -0.4318, -0.9230, 0.1793, 5.1605),
+        *(8.2129, 0.9076, 3.7023, 3.2244, -13.9681),
+    )
+    """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
+    of the best skill and its lead over the next; bias, cosine and lead of English requests once
+    more; the features of the best skill; the request's highest and mean cosine with
+    :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
+
+    order = (0.6979, 0.8701, 1.9067)
+    """What counts once more among the best skills of an English request: the share of it that a
+    skill contains, the share of names that it does not, and the cosine
+    (``python -m training.order --encoder``)."""
+
+    multilingual: Model | None = None
+    """Reads other languages, into the same space; None in a folder without its two files."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        """``folder`` contains other models, their tokenizers and their kinds of skills.
+
+        Raises OSError without the model of English.
+        """
+        super().__init__(Path(folder or Path(__file__).parent / "data"), MODEL, TOKENIZER)
+        if (self.folder / MULTILINGUAL[0]).exists():
+            self.multilingual = Model(self.folder, *MULTILINGUAL)
+            self.id += self.multilingual.id[-8:]
+
+    def background(self, direction: bytes) -> tuple[float, float]:
+        """Return the highest and the mean cosine of a request with 768 kinds of public skills.
+
+        ``direction`` is its vector as signed bytes of norm 127. Sums of bytes are exact.
+        """
+        import numpy as np
+
+        dots = self._kinds @ np.frombuffer(direction, dtype=np.int8).astype(np.int32)
+        return int(dots.max()) / UNIT_DOT, int(dots.sum()) / len(dots) / UNIT_DOT
+
+    @cached_property
+    def _kinds(self) -> Any:
+        import numpy as np
+
+        return np.load(self.folder / KINDS).astype(np.int32)  # without BLAS and its buffers
+
+
+def _digest(folder: Path, *names: str) -> str:
+    """Return sixteen digits that identify the contents of the files."""
+    sums = folder / SUMS
+    known = (
+        dict(line.split()[::-1] for line in sums.read_text().splitlines()) if sums.exists() else {}
+    )
+    digest = sha256()
+    for name in names:
+        with (folder / name).open("rb") as file:
+            digest.update((known.get(name) or file_digest(file, "sha256").hexdigest()).encode())
+    return digest.hexdigest()[:16]
 
 
 def _cores() -> int:

@@ -21,6 +21,7 @@ class Letters:
 
     threads: int | None
     """Only there where a test sets it."""
+    multilingual: Letters | None = None
 
     def __init__(self, name: str = "letters", alphabet: str = ALPHABET) -> None:
         self.id = name

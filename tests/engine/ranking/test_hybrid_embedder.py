@@ -80,6 +80,23 @@ def test_an_embedder_of_english_reads_every_text_in_english(is_english: bool, te
     assert embedder.asked[0].endswith(text)
 
 
+def test_an_embedder_of_other_languages_reads_them_as_they_are_beside_it() -> None:
+    embedder, beside = Letters(), Letters("beside")
+    embedder.is_english = True
+    embedder.multilingual = beside
+    skills = [
+        sy.Skill("bericht", "schreibe mir den Bericht", "Text."),
+        sy.Skill("report", "Write a report about tests.", "Text."),
+    ]
+    catalog, scorer = sy.Catalog.from_skills(skills), Hybrid(embedder=embedder)
+    (best, *_) = sy.rank(catalog, "lies mir den Bericht vor", scorer=scorer)
+    assert (beside.queries, embedder.queries) == (["lies mir den Bericht vor"], ["lies report"])
+    assert beside.asked == ["bericht. schreibe mir den Bericht"]
+    assert "by letters" in str(best.explanation)
+    sy.rank(catalog, "read the report to me", scorer=scorer)
+    assert (len(beside.queries), embedder.queries[1:]) == (1, ["read the report to me"])
+
+
 def test_the_explanation_adds_up() -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
     for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters())):

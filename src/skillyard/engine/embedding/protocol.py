@@ -99,6 +99,8 @@ class Embedder(Protocol):
     the background sets it to 1. An embedder with a true attribute ``is_english`` understands
     English alone: a request or a skill in another language comes to it put into English word by
     word, by the word list, and what tells the kind of a log or of code stands after the question.
+    With an attribute ``multilingual`` too, an embedder whose unit vectors lie in the same space,
+    that one reads such texts as they are, and the mean of both counts.
     """
 
     @property
@@ -196,10 +198,11 @@ def embed_in_one_thread(embedder: Embedder | None) -> None:
     The other cores are then left to requests and to other programs. An attribute that means
     something else, or that cannot be set, stays as it is.
     """
-    threads = getattr(embedder, "threads", ())
-    if threads is None or (isinstance(threads, int) and threads > 1):
-        with suppress(AttributeError, TypeError, ValueError):
-            embedder.threads = 1  # type: ignore[union-attr]
+    for each in (embedder, getattr(embedder, "multilingual", None)):
+        threads = getattr(each, "threads", ())
+        if threads is None or (isinstance(threads, int) and threads > 1):
+            with suppress(AttributeError, TypeError, ValueError):
+                each.threads = 1  # type: ignore[union-attr]
 
 
 def _are_numbers(values: object, number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Sequence
 from math import isfinite
+from operator import add
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput
@@ -20,7 +21,7 @@ from skillyard.engine.embedding.protocol import (
 from skillyard.engine.index.library import Library, memory_searcher
 from skillyard.engine.index.library_spec import WEIGHTING_VERSION
 from skillyard.engine.index.segment_reader import IndexedDocument
-from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
+from skillyard.engine.ranking.hybrid.query_analysis import ENGLISH, AnalysedQuery
 from skillyard.engine.skill import Skill
 
 UNIT_DOT = UNIT * UNIT
@@ -32,15 +33,44 @@ def embedded_text(skill: Skill) -> str:
     return f"{skill.name}. {skill.description}"
 
 
-class _InEnglish:
-    """An embedder of English, for skills in any language: they are put into English before."""
+class AnyLanguage:
+    """An embedder of English, and the multilingual one beside it, if any.
+
+    A text in another language comes to the first put into English word by word, and to the second
+    as it is; the mean of both is its vector.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self.id = f"{embedder.id}-{WEIGHTING_VERSION}"
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
-        return self.embedder.embed([read_request(text).rough for text in texts], query=query)
+        """Return one vector for each text, in one space. Raises EmbedderFailed."""
+        readings = [read_request(text) for text in texts]
+        own = [
+            text if each.language != ENGLISH else ""
+            for text, each in zip(texts, readings, strict=True)
+        ]
+        return read_both(self.embedder, [each.rough for each in readings], own, query=query)
+
+
+def read_both(
+    embedder: Embedder, english: Sequence[str], own: Sequence[str], *, query: bool
+) -> Sequence[Sequence[float]]:
+    """Return the vectors of texts put into English; ``own`` are those not in English, else empty.
+
+    Raises EmbedderFailed.
+    """
+    vectors = embed_checked(embedder, english, query=query)
+    multilingual: Embedder | None = getattr(embedder, "multilingual", None)
+    others = [text for text in own if text]
+    if multilingual is None or not others:
+        return vectors
+    second = iter(embed_checked(multilingual, others, query=query))
+    return [
+        [*map(add, vector, next(second))] if text else vector
+        for vector, text in zip(vectors, own, strict=True)
+    ]
 
 
 class DenseIndex:
@@ -60,7 +90,7 @@ class DenseIndex:
         searcher = library.searcher
         ordinals = list(searcher.ordinals())
         self.is_english = bool(getattr(embedder, "is_english", False))
-        reader = _InEnglish(embedder) if self.is_english else embedder
+        reader = AnyLanguage(embedder) if self.is_english else embedder
         cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
         texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
         vectors = embed_cached(reader, texts, cache, progress)
@@ -81,7 +111,8 @@ class DenseIndex:
         text = analysed.english if self.is_english else analysed.wanted
         if not text.strip() or not self.dimensions:
             return b""
-        (vector,) = embed_checked(self.embedder, [text], query=True)
+        own = analysed.wanted if self.is_english and not analysed.is_english else ""
+        (vector,) = read_both(self.embedder, [text], [own], query=True)
         try:
             stored = unit_bytes(vector)
         except InvalidInput as error:
