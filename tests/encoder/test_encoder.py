@@ -96,12 +96,14 @@ def test_the_digests_are_those_of_the_files() -> None:
 def test_a_request_lies_near_to_the_skill_that_it_wants_in_any_language() -> None:
     """Both models have one space: an English skill is found by what the other one reads."""
     skills = ENCODER.embed(["csv-cleaner. Repairs CSV files.", "bread. Bakes bread at home."])
+    beside = ENCODER.multilingual
+    assert beside is not None
     for text in (
         "Räum bitte diese CSV-Datei auf",
         "帮我整理这个 CSV 文件",
         "limpia este archivo CSV",
     ):
-        (request,) = ENCODER.multilingual.embed([text], query=True)
+        (request,) = beside.embed([text], query=True)
         cosines = [sum(map(mul, request, skill)) for skill in skills]
         assert cosines[0] > cosines[1] + 0.2
 
