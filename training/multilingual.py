@@ -418,7 +418,7 @@ def main() -> None:
     tune(reader, state, options.steps, every=10)
     round_weights(reader.student)
     rounded = state.with_suffix(".rounded")
-    tune(reader, rounded, ROUNDED_STEPS, every=10, rate=ROUNDED_RATE)
+    tune(reader, rounded, min(options.steps, ROUNDED_STEPS), every=10, rate=ROUNDED_RATE)
     write_onnx(reader.student.eval(), options.out / "multilingual.onnx")
     (options.out / "multilingual.json").write_text(small, encoding="utf-8")
     state.unlink()

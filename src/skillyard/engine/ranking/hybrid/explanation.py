@@ -126,7 +126,7 @@ def what_decided(outcome: ExplainedQuery, ahead: Side, other: Side) -> str:
         "prior": "by its installs and curation",
         "avoid": f"as {other.skill.name} says that it is not for {theirs.avoid:.0%} of the request",
         "feedback": f"by feedback: {_feedback_note(mine if mine.feedback > 0 else theirs)}",
-        "embedder": f"as its meaning is nearer to the request by {outcome.embedder}",
+        "embedder": "as its meaning is nearer to the request",
         "length": f"as the body of {other.skill.name} is longer",
         "forbidden": _forbidden_note(theirs),
     }[decisive]
