@@ -34,6 +34,8 @@ def _spaced(word: str) -> str:
 
 _FRAME_TAG = f"(?i)\\[(\\\\*)(?={_GAP}(?:/{_GAP})?{_spaced('skill')}{_GAP}[\\]:])"
 
+ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+"""Lower case of ASCII letters alone, for ``str.translate``."""
 _UNSAFE_IN_NAME = r'[/\\<>"\[\]]'
 _DRIVE = r"[A-Za-z]:"
 _DEVICES = frozenset(

@@ -299,13 +299,8 @@ def facet_terms(
     impacts: dict[str, float] = {}
     present = _to_float32(FULL_IMPACT)
     triggers = skill.triggers
-    for phrase in (
-        skill.name,
-        skill.title or "",
-        *triggers.phrases,
-        *triggers.keywords,
-        *skill.keywords,
-    ):
+    names = (skill.name, skill.title or "")
+    for phrase in (*names, *triggers.phrases, *triggers.keywords, *skill.keywords):
         words = phrase_words(phrase)
         if 2 <= len(words) <= MAX_PHRASE_WORDS:
             impacts[PHRASE + " ".join(words)] = present

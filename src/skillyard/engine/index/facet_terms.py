@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from skillyard.base.text import ASCII_LOWER
 from skillyard.engine.analysis import STANDARD
 
 PHRASE = "\x01"
@@ -76,9 +77,7 @@ def find_phrases(words: Sequence[str], known: Callable[[list[str]], list[str]]) 
 
 def tag_term(tag: str) -> str:
     """Return the facet term of a tag. ASCII case is ignored."""
-    if tag.isascii():
-        return TAG + tag.lower()
-    return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
+    return TAG + tag.translate(ASCII_LOWER)
 
 
 def exact_name_term(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from zlib import crc32
 
@@ -270,22 +271,20 @@ class IndexWriter(Closeable):
             dead = frozenset(self._dead[number])
             if len(dead) == segment.documents:
                 continue
-            if segment.path.endswith(NAME):
+            file = os.path.basename(segment.path)
+            if file == NAME:
                 inline[len(parts)] = bytes(segment._data)
-                parts.append(SegmentEntry("", 0, len(segment._data), dead))
-            else:
-                file = os.path.basename(segment.path)
-                parts.append(SegmentEntry(file, 0, len(segment._data), dead))
+                file = ""
+            parts.append(SegmentEntry(file, 0, segment.size, dead))
         room = INLINE_BYTES - sum(len(data) for data in inline.values())
         for data, gone in zip(self._flushed, self._flushed_dead, strict=True):
-            if len(data) <= room:
+            file = "" if len(data) <= room else f"seg-{sha256(data).hexdigest()[:16]}.seg"
+            if file:
+                files[file] = data
+            else:
                 room -= len(data)
                 inline[len(parts)] = data
-                parts.append(SegmentEntry("", 0, len(data), frozenset(gone)))
-            else:
-                file = f"seg-{sha256(data).hexdigest()[:16]}.seg"
-                files[file] = data
-                parts.append(SegmentEntry(file, 0, len(data), frozenset(gone)))
+            parts.append(SegmentEntry(file, 0, len(data), frozenset(gone)))
         return parts, inline, files
 
     def _side_entries(self, files: dict[str, bytes]) -> dict[str, SideFile]:
@@ -300,10 +299,8 @@ class IndexWriter(Closeable):
         """Remove files that no generation references. Readers keep the files they have open."""
         for name in os.listdir(self.folder):
             if name.endswith((".seg", ".side", ".tmp")) and name not in referenced:
-                try:
+                with suppress(OSError):  # the next commit tries again
                     os.unlink(os.path.join(self.folder, name))
-                except OSError:
-                    pass  # the next commit tries again
 
     def _reopen(self) -> None:
         """Open the generation of the last commit, so that the writer can continue."""
@@ -332,11 +329,9 @@ def lock_index(folder: str, wait_s: float) -> HeldLock:
 
 def _has_content(path: str, data: bytes) -> bool:
     """True when the file already has this content."""
-    try:
-        with open(path, "rb") as file:
-            return file.read() == data
-    except OSError:
-        return False
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read() == data
+    return False
 
 
 def verify(folder: str) -> list[Diagnostic]:

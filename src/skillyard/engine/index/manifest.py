@@ -61,11 +61,8 @@ def render_manifest(manifest: IndexManifest, inline: Mapping[int, bytes]) -> byt
     place = 0
     parts = []
     for number, part in enumerate(manifest.parts):
-        entry: dict[str, Any] = {
-            "file": part.file,
-            "size": part.size,
-            "dead": _encode_dead(part.dead),
-        }
+        dead = _encode_dead(part.dead)
+        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": dead}
         if number in inline:
             blob = inline[number].ljust(-(-part.size // 8) * 8, b"\0")
             entry["offset"] = place

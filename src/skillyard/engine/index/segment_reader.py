@@ -186,11 +186,6 @@ class SegmentReader:
         return len(self._data)
 
     @property
-    def content(self) -> memoryview:
-        """All bytes."""
-        return self._data
-
-    @property
     def identity(self) -> int:
         """Equal for two readers that share the same open file."""
         return id(self._checks)
@@ -342,13 +337,6 @@ class SegmentReader:
             raise self.mark_damaged("a posting refers to no document")
         return first, last
 
-    def check_forward(self, number: int) -> None:
-        """Verify the forward list of a document, and record that."""
-        first, last = self.view("forward_starts", number, number + 2)
-        self.view("forward_terms", first, last)
-        self.view("forward_impacts", first, last)
-        self._checked_forward[number] = 1
-
     def check_forwards(self, numbers: list[int]) -> None:
         """Verify the forward lists of some documents, and record that."""
         if KERNEL is not None:
@@ -359,7 +347,10 @@ class SegmentReader:
             )
             numbers = numbers[verified:]  # the first remaining list is damaged
         for number in numbers:
-            self.check_forward(number)
+            first, last = self.view("forward_starts", number, number + 2)
+            self.view("forward_terms", first, last)
+            self.view("forward_impacts", first, last)
+            self._checked_forward[number] = 1
 
     @cached_property
     def excluded(self) -> frozenset[int]:
@@ -376,8 +367,6 @@ class SegmentReader:
         self, query: bytes, limit: int, allowed: frozenset[int] | None
     ) -> list[tuple[int, int]]:
         """Return (dot product, document) of the best above 0, with all ties for the last."""
-        if len(query) != self.dimensions:
-            raise ValueError("the query's vector has another size")
         self.section("vectors")
         dots = [self.dot(query, number) for number in range(self.documents)]
         for number in self.dead | self.excluded:

@@ -79,11 +79,7 @@ def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
 
 def matched_weight(weights: Weights, impacts: Sequence[float]) -> float:
     """Return Σ weight over the terms with an impact, added in order."""
-    total = 0.0
-    for (_, weight), impact in zip(weights, impacts, strict=True):
-        if impact:
-            total += weight
-    return total
+    return exact_score(weights, [1.0 if impact else 0.0 for impact in impacts])
 
 
 def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:

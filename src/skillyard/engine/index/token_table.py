@@ -48,7 +48,7 @@ class TokenTable:
 
     __slots__ = (
         *("_emphasis", "_known", "_offsets", "_query_weights", "_rarity", "_rows"),
-        *("_terms", "_weights", "data", "dimensions", "id", "path", "sections"),
+        *("_terms", "_weights", "dimensions", "id", "path", "sections"),
     )
 
     def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
@@ -67,7 +67,6 @@ class TokenTable:
         if not trusted and crc32(memoryview(data)[HEADER.size :]) != check:
             raise _damage(path, "its checksum does not match")
         self.path = path
-        self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
         offset = HEADER.size
         whole = memoryview(data)  # no copy: a query reads a few rows
@@ -107,9 +106,7 @@ class TokenTable:
 
         The share is 0..1, and 0.0 for unknown terms. An emphasis of 1.0 is neutral.
         """
-        row = self._known.get(term)
-        if row is None:
-            row = self.row(term)
+        row = self.row(term)
         if row < 0:
             return 0.0, 1.0
         return exp(-self._rarity[row] / RARITY_STEPS), self._emphasis[row] / EMPHASIS_STEPS
