@@ -59,9 +59,9 @@ class TestInjector:
         before = sy.SkillInjector.from_root(
             root, sy.InjectorConfig(max_injected_chars=3, scorer="overlap")
         )
-        assert before.apply("deploy").prompt.startswith("[skill:deploy]\nOld\n")
         write_tree(root, {"deploy/SKILL.md": document("deploy", body="New steps.")})
         after = before.reloaded()
+        assert before.apply("deploy").prompt.startswith("[skill:deploy]\nOld\n")
         assert after.apply("deploy").prompt.startswith("[skill:deploy]\nNew\n")
 
 

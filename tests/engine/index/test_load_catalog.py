@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,14 +15,16 @@ import pytest
 import skillyard as sy
 from skillyard import Catalog
 from skillyard.engine.catalog import entries, read_catalog
-from skillyard.engine.index.indexed_catalog import IndexedCatalog
+from skillyard.engine.index.indexed_catalog import MAX_KEPT, IndexedCatalog
+from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 SECOND = """
 import sys, skillyard as sy
 from skillyard.engine.catalog import entries
-def refuse(*given): raise AssertionError("a file was read again")
-entries.read_one = entries.refresh = refuse
+def refuse(*given): raise AssertionError("a file was parsed")
+entries.read_one = entries.refresh = entries.parse_file = refuse
 catalog = sy.load_catalog(sys.argv[1])
 (match,) = sy.select(catalog, "turn number 7 into a chart", top_k=1).selected
 print(type(catalog).__name__, match.skill.name)
@@ -31,10 +35,13 @@ print(type(catalog).__name__, match.skill.name)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small library."""
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    root = tmp_path / "skills"
-    for number in range(9):
+    return write_charts(tmp_path / "skills", 9)
+
+
+def write_charts(root: Path, files: int) -> Path:
+    for number in range(files):
         path = root / f"chart-{number}" / "SKILL.md"
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         text = (
             f"---\nname: chart-{number}\ndescription: Turns number {number} into a chart.\n"
             f"license: MIT\ncompatibility: any\nmetadata:\n  author: a{number}\n"
@@ -51,7 +58,7 @@ def test_a_library_of_a_few_files_is_opened_over_its_index(root: Path) -> None:
     assert not (root / ".skillyard").exists()
 
 
-def test_the_next_process_reads_no_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_process_parses_no_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "STABLE_AFTER_NS", 0)  # their stamps tell every change from now on
     sy.load_catalog(root)
     done = subprocess.run(
@@ -90,8 +97,54 @@ def test_a_relative_root_is_the_same_in_another_working_folder(
     assert [each.body for each in kept] == [each.body for each in read]
 
 
-def test_a_file_that_is_gone_is_an_error_that_names_it(root: Path) -> None:
-    (match,) = sy.rank(sy.load_catalog(root), "number 7", limit=1)
+def delete(root: Path) -> None:
+    for path in root.rglob("SKILL.md"):
+        path.unlink()
+
+
+def edit(root: Path) -> None:
+    for path in root.rglob("SKILL.md"):
+        path.write_text("---\nname: other\ndescription: Another one.\n---\nOther.\n", "utf-8")
+
+
+@for_each("change", [delete, edit, shutil.rmtree])
+def test_a_small_catalog_stays_what_its_files_were(
+    change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    root = write_charts(tmp_path / "skills", 9)
+    more = {"broken/SKILL.md": "---\nname: [\n---\n", ".claude/skills/plain/SKILL.md": "# Plain\n"}
+    write_tree(root, more | {"again/SKILL.md": (root / "chart-3/SKILL.md").read_text("utf-8")})
+    for _ in range(2):  # the index is made, and is there
+        kept, other = sy.load_catalog(root), sy.load_catalog(root)
+        read = sy.load_catalog(root, index=False)
+    assert {type(kept), type(read)} == {IndexedCatalog, Catalog}
+    change(root)
+    (match,) = sy.select(kept, "turn number 7 into a chart", top_k=1).selected
+    assert match.skill.fields() == read.get("chart-7").fields()
+    told = sy.inject("turn number 7 into a chart", kept)
+    assert told.prompt == sy.inject("turn number 7 into a chart", read).prompt
+    assert "# Chart 7" in told.prompt
+    for catalog in (kept, pickle.loads(pickle.dumps(other))):
+        assert [each.fields() for each in catalog.skills] == [each.fields() for each in read]
+        assert (catalog.digest, catalog.counts) == (read.digest, read.counts)
+        assert (catalog.diagnostics, catalog.shadowed) == (read.diagnostics, read.shadowed)
+
+
+def test_a_reload_of_a_small_catalog_is_a_snapshot_again(root: Path) -> None:
+    first = sy.load_catalog(root)
+    (root / "chart-7" / "SKILL.md").unlink()
+    write_tree(root, {"new/SKILL.md": "---\nname: new\ndescription: A new one.\n---\nNew.\n"})
+    added, _, removed, second = first.reload()
+    shutil.rmtree(root)
+    assert [each.body for each in (*added, *removed)] == ["New.", "# Chart 7"]
+    assert second.get("new").body == "New."
+    assert (len(first.skills), len(second.skills)) == (9, 9)
+
+
+def test_a_file_of_many_that_is_gone_is_an_error_that_names_it(root: Path) -> None:
+    catalog = sy.load_catalog(write_charts(root, MAX_KEPT + 1))
+    (match,) = sy.rank(catalog, "number 7", limit=1)
     Path(match.skill.path).unlink()
     with pytest.raises(sy.SkillError, match="chart-7"):
         match.skill.body  # noqa: B018 - looking at it is the test

@@ -13,7 +13,7 @@ from skillyard.base.invisible import hidden_in_body
 from skillyard.base.io.files import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.discovery.entries import path_in_text
-from skillyard.engine.discovery.layout import STABLE_AFTER_NS, Candidate, Stamp
+from skillyard.engine.discovery.layout import STABLE_AFTER_NS, Candidate, CandidateFile, Stamp
 from skillyard.engine.formats.agentskills import (
     DERIVABLE,
     ParsedDocument,
@@ -83,12 +83,14 @@ def read_candidate(candidate: Candidate) -> FileContent:
     return content
 
 
-def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
+def read_one(
+    candidate: Candidate, spec: LibrarySpec, now: int, kept: CandidateFile | None = None
+) -> CatalogEntry:
     """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
-    is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
+    is_stable = kept is None and candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
-        content = read_candidate(candidate)
-        if linked := path_in_text(content.data):
+        file = kept or CandidateFile(candidate, *read_candidate(candidate))
+        if linked := path_in_text(file.data):
             raise SkillIoError(
                 f"a link to {linked} that was written as a text file",
                 path=candidate.path,
@@ -96,7 +98,7 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
                 hint="say `git config core.symlinks true` and check the file out again, or copy"
                 " the file that it names",
             )
-        parsed = _parse(candidate, content.data, int(content.status.st_mtime))
+        parsed = parse_file(file)
     except SkillError as error:
         if not error.path:
             error.path = candidate.path
@@ -106,7 +108,7 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
         if refused is not None:
             return CatalogEntry(candidate, None, (refused,), is_stable)
     diagnostics = list(parsed.diagnostics)
-    hidden = hidden_in_body(content.data)
+    hidden = hidden_in_body(file.data)
     if hidden is not None:
         line, label = hidden
         diagnostics.append(
@@ -122,15 +124,17 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
     return CatalogEntry(candidate, parsed.skill, tuple(diagnostics), is_stable)
 
 
-def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
-    text = decode(data, candidate.path)
+def parse_file(file: CandidateFile) -> ParsedDocument:
+    """Return the skill of a file. Raises SkillError."""
+    candidate = file.candidate
+    text = decode(file.data, candidate.path)
     document = SkillText(
         candidate.path,
         candidate.folder,
         candidate.origin,
         candidate.scope,
-        hashlib.sha256(data).hexdigest(),
-        modified,
+        hashlib.sha256(file.data).hexdigest(),
+        int(file.status.st_mtime),
         candidate.references,
         plugin=candidate.plugin,
     )
@@ -146,7 +150,7 @@ def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
             raise
         from skillyard.engine.discovery.plugins import is_read_by_claude_code  # few files need it
 
-        if not candidate.plugin and not is_read_by_claude_code(candidate.path):
+        if not (file.has_loaded or candidate.plugin or is_read_by_claude_code(candidate.path)):
             raise
         return parse_document(document._replace(derives=True), text, strict=False)
 
@@ -186,4 +190,4 @@ def refresh(skill: Skill, start: str = "") -> Skill:
         skill.references,
         plugin=skill.plugin or "",
     )
-    return _parse(candidate, content.data, int(content.status.st_mtime)).skill
+    return parse_file(CandidateFile(candidate, *content)).skill

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
-from skillyard.base.text import plural
+from skillyard.base.text import ASCII_LOWER, plural
 from skillyard.engine.catalog.collisions import (
     have_one_content,
     places_by_path,
@@ -284,7 +284,7 @@ class Catalog:
         if same and _same(self._entries, entries):
             self._entries = entries
             return CatalogDiff((), (), (), self)
-        after = _assemble(spec, scanned, entries)
+        after = assemble(spec, scanned, entries)
         return difference_of(self.skills, after.skills, after)
 
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
@@ -330,14 +330,8 @@ class Catalog:
 
 def has_tag(skill: Skill, tags: Sequence[str]) -> bool:
     """True when the skill has one of the tags. ASCII case is ignored."""
-    lowered = {_ascii_lower(tag) for tag in tags}
-    return any(_ascii_lower(tag) in lowered for tag in skill.tags)
-
-
-def _ascii_lower(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    return "".join(char.lower() if char.isascii() else char for char in text)
+    lowered = {tag.translate(ASCII_LOWER) for tag in tags}
+    return any(tag.translate(ASCII_LOWER) in lowered for tag in skill.tags)
 
 
 def read_catalog(
@@ -361,10 +355,11 @@ def build_catalog(
     """Return the catalog of the candidates of a scan of a library."""
     from skillyard.engine.catalog.entries import read_all
 
-    return _assemble(spec, scanned, read_all(scanned.candidates, spec, {}, progress))
+    return assemble(spec, scanned, read_all(scanned.candidates, spec, {}, progress))
 
 
-def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, CatalogEntry]) -> Catalog:
+def assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, CatalogEntry]) -> Catalog:
+    """Return the catalog of the entries of a scan, by path."""
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
     collisions = resolve_collisions(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]

@@ -72,6 +72,16 @@ class Candidate(NamedTuple):
     """The name of its plugin, which is a prefix of the skill's name."""
 
 
+class CandidateFile(NamedTuple):
+    """The content of a candidate, to be parsed."""
+
+    candidate: Candidate
+    data: bytes
+    status: os.stat_result
+    has_loaded: bool = False
+    """It was a skill at the time of reading; the folders around it may be others now."""
+
+
 FolderListing = tuple[str, os.stat_result, list[os.DirEntry[str]]]
 """A folder as it was listed: its path, its own status from before that, and its entries."""
 

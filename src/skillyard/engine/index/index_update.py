@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic, IndexDamaged
 from skillyard.engine.catalog.collisions import (
@@ -20,7 +20,7 @@ from skillyard.engine.catalog.collisions import (
 from skillyard.engine.catalog.counts import count_skills
 from skillyard.engine.catalog.entries import CatalogEntry, Progress, read_one
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
-from skillyard.engine.discovery.layout import Candidate, Scan, Stamp
+from skillyard.engine.discovery.layout import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library import CARD, path_prefix
@@ -28,6 +28,7 @@ from skillyard.engine.index.library_spec import (
     OF_FILES,
     WALK,
     LibrarySummary,
+    decode_candidate,
     encode_diagnostics,
     encode_summary,
     encode_walk,
@@ -37,7 +38,7 @@ from skillyard.engine.index.library_spec import (
 from skillyard.engine.index.segment_reader import EXCLUDED
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.skill import Origin, Reference, Skill, Triggers
+from skillyard.engine.skill import Origin, Skill, Triggers
 
 WAIT_S = 30.0
 """Seconds to wait for another process that is updating the same index."""
@@ -80,18 +81,9 @@ class SkillFacts(NamedTuple):
 
     def placeholder(self, path: str) -> Skill:
         """Return a skill with these properties and without content."""
-        return Skill(
-            self.name,
-            "",
-            None,
-            path,
-            id=path,
-            slug=self.slug,
-            origin=self.origin,
-            trigger=self.hidden,
-            triggers=Triggers(files=self.files),
-            hash=self.hash,
-        )
+        own: dict[str, Any] = {"slug": self.slug, "origin": self.origin, "hash": self.hash}
+        files = Triggers(files=self.files)
+        return Skill(self.name, "", None, path, id=path, trigger=self.hidden, triggers=files, **own)
 
 
 class FileState(NamedTuple):
@@ -130,12 +122,7 @@ def decode_state(data: bytes) -> LibraryState:
         files, scanned, finished, compared = json.loads(data)
         known = {}
         for candidate, facts, diagnostics, is_final, flags in files:
-            file = Candidate(*candidate)
-            file = file._replace(
-                parts=tuple(file.parts),
-                stamp=Stamp(*file.stamp),
-                references=tuple(Reference(*each) for each in file.references),
-            )
+            file = decode_candidate(candidate)
             skill = None if facts is None else SkillFacts(*facts)
             if skill is not None:
                 skill = skill._replace(files=tuple(skill.files))

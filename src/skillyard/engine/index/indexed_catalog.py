@@ -1,10 +1,11 @@
-"""A catalog over an index on disk. It reads a skill's file when its body is first accessed."""
+"""A catalog over an index on disk. It keeps its files, or reads one on first access to its body."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.errors import Diagnostic, IndexDamaged, SkillIoError
 from skillyard.base.text import plural
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
+from skillyard.engine.catalog.snapshot import (
+    Catalog,
+    CatalogDiff,
+    assemble,
+    build_catalog,
+    difference_of,
+)
 from skillyard.engine.index.facet_terms import NAME
 from skillyard.engine.index.library import Library, SkillCard, path_prefix
 from skillyard.engine.index.library_spec import (
@@ -24,6 +31,7 @@ from skillyard.engine.index.library_spec import (
     index_folder,
     index_settings,
     is_fresh,
+    read_files,
 )
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
@@ -32,7 +40,10 @@ from skillyard.engine.skill import Skill
 if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Progress as Reading
+    from skillyard.engine.discovery.layout import CandidateFile
 
+MAX_KEPT = 64
+"""Up to this number of files a catalog may keep them: reading takes 2 ms, and parsing 20."""
 WAIT_S = 30.0
 """Seconds to wait for another process that is updating the same index."""
 POLL_S = 0.25
@@ -42,17 +53,6 @@ BUILDING = "index_building"
 
 _ID = "-[0-9a-f]{12}$"
 """The end of every document id."""
-_LAZY_FIELDS = (
-    "_skills",
-    "_shadowed",
-    "_further",
-    "_entries",
-    "_scanned",
-    "_by_id",
-    "_by_name",
-    "_by_slug",
-    "_digest",
-)
 
 
 class IndexedCatalog(Catalog):
@@ -62,6 +62,7 @@ class IndexedCatalog(Catalog):
         "_before",
         "_folder",
         "_full",
+        "_kept",
         "_read_diagnostics",
         "building",
         "library",
@@ -71,13 +72,19 @@ class IndexedCatalog(Catalog):
     _spec: LibrarySpec
 
     def __init__(
-        self, spec: LibrarySpec, searcher: SegmentSearcher, summary: LibrarySummary
+        self,
+        spec: LibrarySpec,
+        searcher: SegmentSearcher,
+        summary: LibrarySummary,
+        kept: Mapping[str, CandidateFile] | None = None,
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
         self._read_diagnostics: tuple[Diagnostic, ...] | None = None
         self._counts = None
         self.bound = {}
+        self._kept = kept
+        """All files by path, as they were when the catalog was loaded; None: read on access."""
         self._full: Catalog | None = None
         """The catalog with every skill loaded; None before first use."""
         self._before: Catalog | None = None
@@ -94,18 +101,18 @@ class IndexedCatalog(Catalog):
         is_anywhere = not spec.scopes and all(map(os.path.isabs, prefixes))
         self._folder = "" if is_anywhere else _current_folder()
         """Where relative roots begin, also after the program goes to another folder."""
-        decode = partial(SkillCard, prefixes=prefixes, folder=self._folder)
+        read = partial(_read_skill, folder=self._folder, kept=kept or {})
+        decode = partial(SkillCard, prefixes=prefixes, read=read)
         self.library = Library(
             searcher, bundled_table(), decode, summary.hidden, summary.patterns, prefixes
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _LAZY_FIELDS:
+        if name not in Catalog.__slots__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        full = self.full_catalog()
-        for lazy in _LAZY_FIELDS:
-            setattr(self, lazy, getattr(full, lazy))
-        return getattr(self, name)
+        value = getattr(self.full_catalog(), name)
+        setattr(self, name, value)
+        return value
 
     def full_catalog(self, before: Catalog | None = None) -> Catalog:
         """Return the catalog with every skill loaded.
@@ -114,7 +121,15 @@ class IndexedCatalog(Catalog):
         """
         if self._full is None:
             before, self._before = before or self._before, None
-            if before is not None and before.spec == self._spec:
+            if self._kept is not None:
+                from skillyard.engine.catalog.entries import read_one
+                from skillyard.engine.discovery.layout import Scan
+
+                files = self._kept.items()
+                entries = {path: read_one(file[0], self._spec, 0, file) for path, file in files}
+                self._full = assemble(self._spec, Scan((), (), 0), entries)
+                self._full._diagnostics = self.diagnostics
+            elif before is not None and before.spec == self._spec:
                 self._full = before.reload().catalog
             else:
                 is_here = self._folder in ("", _current_folder())
@@ -167,12 +182,16 @@ class IndexedCatalog(Catalog):
     def reload(self, progress: Reading | None = None) -> CatalogDiff:
         """Scan all files, update the index, and return the difference to this catalog.
 
-        Removed skills have only the fields of their card. Raises InvalidSkillsRoot when a root is
-        gone, SkillIoError, IndexDamaged.
+        Removed skills have only the fields of their card, unless files are kept. Raises
+        InvalidSkillsRoot when a root is gone, SkillIoError, IndexDamaged.
         """
         if self.is_current():
             return CatalogDiff((), (), (), self)
-        after = open_library_index(self._spec.renewed(), progress=progress, force_scan=True)
+        spec = self._spec.renewed()
+        if self._kept is not None:
+            now = open_library(spec, progress=progress, force_scan=True, keep=True)
+            return difference_of(self.skills, now.skills, now)
+        after = open_library_index(spec, progress=progress, force_scan=True)
         after._before = self._full
         return difference_of(self._cards(), after._cards(), after)
 
@@ -219,7 +238,11 @@ class IndexedCatalog(Catalog):
         return tuple(map(self.library.skill, self.library.ordinals_of(keys)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the roots. Unpickling opens the same index and updates it."""
+        """Pickle the skills of kept files, else the roots: their index is opened and updated."""
+        if self._kept is not None:
+            from copy import copy  # deferred: it passes on what was unpickled
+
+            return copy, (self.full_catalog(),)
         return open_library_index, (self._spec,)
 
     def __len__(self) -> int:
@@ -229,11 +252,16 @@ class IndexedCatalog(Catalog):
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
+def _read_skill(card: Skill, folder: str, kept: Mapping[str, CandidateFile]) -> Skill:
+    from skillyard.engine.catalog.entries import parse_file, refresh  # loads the file readers
+
+    return parse_file(kept[card.path]).skill if card.path in kept else refresh(card, folder)
+
+
 def _current_folder() -> str:
-    try:
+    with suppress(OSError):  # it is gone
         return os.getcwd()
-    except OSError:  # it is gone
-        return ""
+    return ""
 
 
 def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
@@ -253,21 +281,25 @@ def open_library(
     progress: Reading | None = None,
     force_scan: bool = False,
     in_parts: bool = True,
+    keep: bool = False,
 ) -> Catalog:
     """Return the catalog of a library over its index, which is built or updated first.
 
     ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
     accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
-    Where the folder of the index cannot be written, the result is a catalog that was read from all
-    files. Raises InvalidSkillsRoot.
+    ``keep`` makes the catalog of a small library one that no later change of a file reaches. Where
+    the folder of the index cannot be written, the result is a catalog that was read from all files.
+    Raises InvalidSkillsRoot.
     """
-    folder = index_folder(spec)
     try:
-        with suppress(IndexDamaged):
-            catalog = open_current(spec, folder, force_scan=force_scan)
-            if catalog is not None:
-                return catalog
-        return _open_updated(spec, folder, progress, in_parts)
+        catalog = open_library_index(
+            spec, progress=progress, force_scan=force_scan, in_parts=in_parts
+        )
+        if not keep or catalog.summary.files > MAX_KEPT or catalog.building:
+            return catalog
+        searcher = catalog.library.searcher
+        files = read_files(searcher, catalog.library.prefixes)
+        return IndexedCatalog(spec, searcher, catalog.summary, files)
     except (SkillIoError, IndexDamaged):
         return build_catalog(spec, spec.scan(), progress=progress)
 
@@ -281,20 +313,14 @@ def open_library_index(
 ) -> IndexedCatalog:
     """Return the catalog over the index of a library, which is built or updated first.
 
-    Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
+    ``in_parts`` takes the part of it that another process has made so far. Raises
+    InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
     folder = index_folder(spec)
     with suppress(IndexDamaged):
         catalog = open_current(spec, folder, force_scan=force_scan)
         if catalog is not None:
             return catalog
-    return _open_updated(spec, folder, progress, in_parts)
-
-
-def _open_updated(
-    spec: LibrarySpec, folder: str, progress: Reading | None, in_parts: bool
-) -> IndexedCatalog:
-    """Bring the index up to date, or take the part of it that another process has made so far."""
     from skillyard.engine.index.index_update import (
         refresh_index,  # it loads what reading and writing need
     )
@@ -331,15 +357,10 @@ def open_current(
     :func:`.library_spec.is_fresh`.
     """
     searcher = open_index(folder)
-    if searcher is None:
-        return None
-    if searcher.settings != index_settings(**OF_FILES):
-        return None
-    data = searcher.side_file("summary")
-    if data is None:
+    if searcher is None or searcher.settings != index_settings(**OF_FILES):
         return None
     try:
-        summary = decode_summary(data)
+        summary = decode_summary(searcher.side_file("summary") or b"")
     except ValueError:
         raise IndexDamaged("the summary cannot be read", path=folder) from None
     if not trusted and not is_fresh(searcher, spec, summary, force_scan=force_scan):

@@ -112,10 +112,8 @@ class Library:
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return the file patterns of skills by ordinal; skills without patterns are left out."""
-        by_ordinal = {
-            self.searcher.ordinal(key): globs for key, globs in self._patterns_by_key.items()
-        }
-        return {ordinal: globs for ordinal, globs in by_ordinal.items() if ordinal is not None}
+        ordinals = ((self.searcher.ordinal(key), key) for key in self._patterns_by_key)
+        return {each: self._patterns_by_key[key] for each, key in ordinals if each is not None}
 
     def ordinals_of(self, keys: Iterable[str]) -> Iterator[int]:
         """Yield the ordinals of the keys that are in the index."""
@@ -182,20 +180,22 @@ class SkillCard(Skill):
     raises SkillError when the file is gone or is no longer a valid skill.
     """
 
-    __slots__ = ("_folder",)
+    __slots__ = ("_read",)
 
-    def __init__(self, record: bytes, prefixes: Sequence[str], folder: str = "") -> None:
-        """Take a record of the index; the other fields load on demand.
+    def __init__(
+        self, record: bytes, prefixes: Sequence[str], read: Callable[[Skill], Skill]
+    ) -> None:
+        """Take a record of the index; ``read`` returns the skill with the other fields on demand.
 
-        ``prefixes`` are those of the paths below each root, and relative ones begin in ``folder``.
-        A damaged record raises ValueError, TypeError, KeyError or IndexError.
+        ``prefixes`` are those of the paths below each root. A damaged record raises ValueError,
+        TypeError, KeyError or IndexError.
         """
         card, root, below, references = json.loads(record)
         for name in _LISTS:
             card[name] = tuple(card[name])
         card["references"] = tuple(Reference(*reference) for reference in references)
         card["path"] = prefixes[root] + below
-        card["_folder"] = folder
+        card["_read"] = read
         for name, value in card.items():
             set_field(self, name, value)
 
@@ -203,9 +203,7 @@ class SkillCard(Skill):
         # Called for empty slots only: the fields that are not on the card.
         if name not in SKILL_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        from skillyard.engine.catalog.entries import refresh  # deferred: loads the file readers
-
-        self.fill(refresh(self, self._folder))
+        self.fill(self._read(self))
         return object.__getattribute__(self, name)
 
     def fill(self, read: Skill) -> None:

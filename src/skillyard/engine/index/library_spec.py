@@ -11,26 +11,35 @@ changed the time of its folder.
 The **summary** has what every query needs beside the index.
 """
 
+import errno
 import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
-from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import ancestors, new_sha256, open_to_read, place_stamp
+from skillyard.base.errors import Diagnostic, IndexDamaged
+from skillyard.base.io.files import (
+    ancestors,
+    new_sha256,
+    place_stamp,
+    read_regular,
+    sha256,
+)
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.catalog.roots import LibrarySpec, real_root
 from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.token_table import bundled_table
+from skillyard.engine.skill import Reference
 
 if TYPE_CHECKING:
-    from skillyard.engine.discovery.layout import Observations, Scan
+    from skillyard.engine.discovery.layout import Candidate, CandidateFile, Observations, Scan
     from skillyard.engine.index.segment_searcher import SegmentSearcher
 
 WALK = "walk"
@@ -88,17 +97,10 @@ def _disabled_for(folder: str) -> tuple[str, ...]:
 
 def _names_plugins(path: str) -> bool:
     """True for a file of settings with a word about plugins, and for one that is too large."""
-    if not os.path.isfile(path):
-        return False
     try:
-        descriptor = open_to_read(path, follow=True)
-        try:
-            data = os.read(descriptor, MAX_SETTINGS)
-        finally:
-            os.close(descriptor)
-    except OSError:
-        return False
-    return b"enabledPlugins" in data or len(data) == MAX_SETTINGS
+        return b"enabledPlugins" in read_regular(path, MAX_SETTINGS, follow=True)[0]
+    except OSError as error:
+        return error.errno == errno.EFBIG
 
 
 def index_settings(**more: str) -> dict[str, str]:
@@ -173,21 +175,15 @@ def decode_summary(data: bytes) -> LibrarySummary:
         head, between, reported = str(data, "ascii").partition("\n")
         if not between or (reported[:1], reported[-1:]) != ("[", "]"):
             raise ValueError("not a summary: no diagnostics")
-        documents, _, prefixes, hidden, patterns, fingerprint, is_final, *more = json.loads(head)
-        counts, requiring, variants, files, known = more
-        return LibrarySummary(
-            documents,
-            reported,
-            tuple(prefixes),
-            tuple(hidden),
-            {key: tuple(globs) for key, globs in patterns.items()},
-            fingerprint,
-            is_final,
-            SkillCounts(*counts),
-            tuple(requiring),
-            {key: tuple(keys) for key, keys in variants.items()},
-            files,
-            known,
+        read = LibrarySummary(*json.loads(head))
+        return read._replace(
+            reported=reported,
+            prefixes=tuple(read.prefixes),
+            hidden=tuple(read.hidden),
+            patterns={key: tuple(globs) for key, globs in read.patterns.items()},
+            counts=SkillCounts(*read.counts),
+            requiring=tuple(read.requiring),
+            variants={key: tuple(keys) for key, keys in read.variants.items()},
         )
     except (TypeError, AttributeError) as error:
         raise ValueError(f"not a summary: {error}") from None
@@ -206,15 +202,13 @@ def encode_diagnostics(diagnostics: Iterable[Diagnostic], prefixes: Sequence[str
             text = start.sub(f"\0{number}\0", text)
         return text
 
-    rows = [
-        each._replace(
-            path=without_roots(each.path),
-            message=without_roots(each.message),
-            hint=without_roots(each.hint),
-        )
-        for each in diagnostics
-    ]
+    rows = [_with_texts(each, without_roots) for each in diagnostics]
     return json.dumps(rows, separators=(",", ":"))
+
+
+def _with_texts(each: Diagnostic, change: Callable[[str], str]) -> Diagnostic:
+    path, message, hint = map(change, (each.path, each.message, each.hint))
+    return each._replace(path=path, message=message, hint=hint)
 
 
 def decode_diagnostics(text: str, prefixes: Sequence[str]) -> tuple[Diagnostic, ...]:
@@ -229,18 +223,44 @@ def decode_diagnostics(text: str, prefixes: Sequence[str]) -> tuple[Diagnostic, 
         return text
 
     try:
-        rows = [Diagnostic(*fields) for fields in json.loads(text)]
+        rows = [_with_texts(Diagnostic(*fields), with_roots) for fields in json.loads(text)]
     except TypeError as error:
         raise ValueError(f"no diagnostics: {error}") from None
-    diagnostics = [
-        each._replace(
-            path=with_roots(each.path).rstrip("/") or ".",
-            message=with_roots(each.message),
-            hint=with_roots(each.hint),
-        )
-        for each in rows
-    ]
+    diagnostics = [each._replace(path=each.path.rstrip("/") or ".") for each in rows]
     return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code)))
+
+
+def decode_candidate(fields: "Sequence[Any]") -> "Candidate":
+    """Return the candidate of JSON. Raises TypeError for anything else."""
+    from skillyard.engine.discovery.layout import Candidate, Stamp
+
+    file = Candidate(*fields)
+    references = tuple(Reference(*each) for each in file.references)
+    parts, stamp = tuple(file.parts), Stamp(*file.stamp)
+    return file._replace(parts=parts, stamp=stamp, references=references)
+
+
+def read_files(searcher: "SegmentSearcher", prefixes: Sequence[str]) -> "dict[str, CandidateFile]":
+    """Return every file of an index by its path, which begins with the prefix of its root.
+
+    Raises IndexDamaged where one is no longer as it was indexed, or the state cannot be read.
+    """
+    from skillyard.engine.discovery.layout import CandidateFile
+
+    files = {}
+    try:
+        for fields, facts, *_ in json.loads(searcher.side_file("state") or b"")[0]:
+            found = decode_candidate(fields)
+            data, now = read_regular(found.target or found.path, DEFAULT_LIMITS.skill_file_bytes)
+            stamp = [now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev]
+            # A file that is no skill has no facts, of which the last but one is the digest.
+            if sha256(data).hex() != facts[-2] if facts else [*found.stamp] != stamp:
+                raise ValueError(found.path)
+            path = prefixes[found.root] + "/".join(found.parts)
+            files[path] = CandidateFile(found._replace(path=path), data, now, bool(facts))
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise IndexDamaged(f"not as it was indexed: {error}", path=searcher.folder) from None
+    return files
 
 
 def is_fresh(

@@ -166,9 +166,9 @@ def load_catalog(
     called repeatedly with (files done, files in all).
 
     It uses the same index as the command line, in the user's cache folder, which is built or
-    updated first. Fields beyond the card are read from the skill's file on first access.
-    ``index=False`` reads every file now and writes no index: what files become later does not
-    matter then. Else the results are the same.
+    updated first. What files become later does not matter to the catalog, but of more than 64 files
+    it reads fields beyond the card on first access. ``index=False`` reads every file now and writes
+    no index. Else the results are the same.
 
     Skills that the policy of the current folder refuses are not loaded.
 
@@ -180,7 +180,7 @@ def load_catalog(
 
     spec = library_spec(roots, scopes)
     if index:
-        return open_library(spec, progress=progress)
+        return open_library(spec, progress=progress, keep=True)
     return build_catalog(spec, spec.scan(), progress=progress)
 
 
