@@ -123,7 +123,6 @@ def test_a_small_catalog_stays_what_its_files_were(
     (match,) = sy.select(kept, "turn number 7 into a chart", top_k=1).selected
     assert match.skill.fields() == read.get("chart-7").fields()
     told = sy.inject("turn number 7 into a chart", kept)
-    assert told.prompt == sy.inject("turn number 7 into a chart", read).prompt
     assert "# Chart 7" in told.prompt
     for catalog in (kept, pickle.loads(pickle.dumps(other))):
         assert [each.fields() for each in catalog.skills] == [each.fields() for each in read]
@@ -137,8 +136,8 @@ def test_a_reload_of_a_small_catalog_is_a_snapshot_again(root: Path) -> None:
     write_tree(root, {"new/SKILL.md": "---\nname: new\ndescription: A new one.\n---\nNew.\n"})
     added, _, removed, second = first.reload()
     shutil.rmtree(root)
-    assert [each.body for each in (*added, *removed)] == ["New.", "# Chart 7"]
-    assert second.get("new").body == "New."
+    told = [each.body for each in (*added, *removed, second.get("new"))]
+    assert told == ["New.", "# Chart 7", "New."]
     assert (len(first.skills), len(second.skills)) == (9, 9)
 
 
@@ -148,3 +147,11 @@ def test_a_file_of_many_that_is_gone_is_an_error_that_names_it(root: Path) -> No
     Path(match.skill.path).unlink()
     with pytest.raises(sy.SkillError, match="chart-7"):
         match.skill.body  # noqa: B018 - looking at it is the test
+
+
+def test_a_file_that_cannot_be_kept_has_every_file_read(root: Path) -> None:
+    write_tree(root, {"large/SKILL.md": "x" * 3_000_000})
+    kept, read = sy.load_catalog(root), sy.load_catalog(root, index=False)
+    shutil.rmtree(root)
+    assert [each.fields() for each in kept] == [each.fields() for each in read]
+    assert kept.diagnostics == read.diagnostics
