@@ -99,8 +99,11 @@ class IndexedCatalog(Catalog):
         prefixes = [path_prefix(root) for root in spec.roots]
         prefixes += summary.prefixes[len(prefixes) :]
         is_anywhere = not spec.scopes and all(map(os.path.isabs, prefixes))
-        self._folder = "" if is_anywhere else _current_folder()
+        self._folder = ""
         """Where relative roots begin, also after the program goes to another folder."""
+        if not is_anywhere:
+            with suppress(OSError):  # it is gone
+                self._folder = os.getcwd()
         read = partial(_read_skill, folder=self._folder, kept=kept or {})
         decode = partial(SkillCard, prefixes=prefixes, read=read)
         self.library = Library(
@@ -132,7 +135,9 @@ class IndexedCatalog(Catalog):
             elif before is not None and before.spec == self._spec:
                 self._full = before.reload().catalog
             else:
-                is_here = self._folder in ("", _current_folder())
+                is_here = not self._folder
+                with suppress(OSError):  # it is gone
+                    is_here = is_here or self._folder == os.getcwd()
                 spec = self._spec if is_here else self._spec.below(self._folder)
                 self._full = build_catalog(spec, spec.scan())
             self.library.adopt(self._full.skills)
@@ -256,12 +261,6 @@ def _read_skill(card: Skill, folder: str, kept: Mapping[str, CandidateFile]) -> 
     from skillyard.engine.catalog.entries import parse_file, refresh  # loads the file readers
 
     return parse_file(kept[card.path]).skill if card.path in kept else refresh(card, folder)
-
-
-def _current_folder() -> str:
-    with suppress(OSError):  # it is gone
-        return os.getcwd()
-    return ""
 
 
 def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
