@@ -74,7 +74,10 @@ class SelectRequest(QueryRequest):
     def as_policy(self) -> SelectionPolicy:
         """Return what may be chosen. Raises InvalidInput."""
         return SelectionPolicy(
-            self.top_k, self.min_score, fallback_tag=self.fallback_tag, wrong_cost=self.wrong_cost
+            self.top_k,
+            self.min_score,
+            fallback_tag=self.fallback_tag,
+            wrong_cost=self.wrong_cost,
         )
 
 
