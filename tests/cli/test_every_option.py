@@ -238,7 +238,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("summary", "--format"): row("--format xml"),
     ("summary", "--budget-tokens"): row("--budget-tokens 20"),
     ("summary", "--query"): row("--query git", "--budget-tokens 60 --root skills"),
-    ("summary", "--scorer"): row("--scorer overlap", refused="--scorer and --no-encoder are for --query"),
+    ("summary", "--scorer"): row("--scorer overlap", refused="--no-encoder are for --query"),
     ("summary", "--host"): row("--host codex"),
     ("summary", "--window"): row("--window 900", "--host codex --root skills"),
     ("summary", "--budget"): row("--budget 10", "--host codex --root skills"),
