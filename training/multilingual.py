@@ -134,9 +134,9 @@ def _four_bits(data: bytes, offset: int, size: int) -> Any:
     return ((nibbles.astype("f4") - 8.0) * blocks["scale"].astype("f4")[:, None]).ravel()
 
 
-def load_student(weights: dict[str, torch.Tensor], kept: Sequence[int], dropout: float) -> Any:
+def load_student(weights: dict[str, torch.Tensor], pieces: Sequence[int], dropout: float) -> Any:
     """Return the student with the rows of these pieces alone, its turn the identity."""
-    words = weights["emb.word"].reshape(-1, DIMENSIONS)[list(kept)]
+    words = weights["emb.word"].reshape(-1, DIMENSIONS)[list(pieces)]
     places = weights["emb.pos"].reshape(POSITIONS, DIMENSIONS)
     state = {
         "turn.weight": torch.eye(DIMENSIONS),
@@ -156,7 +156,7 @@ def load_student(weights: dict[str, torch.Tensor], kept: Sequence[int], dropout:
                 matrix = matrix.reshape(bias.numel(), -1)
             state[f"encoder.layers.{layer}.{own}.weight"] = matrix
             state[f"encoder.layers.{layer}.{own}.bias"] = bias
-    student = Multilingual(len(kept), dropout)
+    student = Multilingual(len(pieces), dropout)
     student.load_state_dict(state)
     return student
 
@@ -174,11 +174,11 @@ class Lessons:
     def __init__(self, examples: Examples, described: list[str], teacher: Shipped) -> None:
         """``described`` is the embedded text of each skill of the pool."""
         self.examples, self.described = examples, described
-        asked = [Pair(text, place) for place, texts in examples.requests.items() for text in texts]
+        pairs = [Pair(text, place) for place, texts in examples.requests.items() for text in texts]
         self.english_skill = [is_english(text) for text in described]
-        english = [is_english(pair.request) for pair in asked]
-        self.foreign = [pair for pair, own in zip(asked, english, strict=True) if not own]
-        plain = [pair for pair, own in zip(asked, english, strict=True) if own]
+        english = [is_english(pair.request) for pair in pairs]
+        self.foreign = [pair for pair, own in zip(pairs, english, strict=True) if not own]
+        plain = [pair for pair, own in zip(pairs, english, strict=True) if own]
         self.crossing = [pair for pair in plain if not self.english_skill[pair.place]]
         self.plain = sorted({pair.request for pair in plain})
         self.skills = [place for place, own in enumerate(self.english_skill) if own]
@@ -341,10 +341,10 @@ def kept_pieces(tokenizer: Any, texts: Sequence[str]) -> list[int]:
     return sorted({*seen, *range(COMMON)})
 
 
-def pruned(document: dict[str, Any], kept: Sequence[int]) -> str:
+def pruned(document: dict[str, Any], pieces: Sequence[int]) -> str:
     """Return the tokenizer's file with these pieces alone, renumbered."""
     vocabulary = document["model"]["vocab"]
-    document["model"]["vocab"] = [vocabulary[piece] for piece in kept]
+    document["model"]["vocab"] = [vocabulary[piece] for piece in pieces]
     document["added_tokens"] = [each for each in document["added_tokens"] if each["id"] < COMMON]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -407,10 +407,10 @@ def main() -> None:
     )
     others = [text for text, own in zip(described, lessons.english_skill, strict=True) if not own]
     texts = [*(pair.request for pair in lessons.foreign), *others]
-    kept = kept_pieces(Tokenizer.from_str(document), texts)
-    small = pruned(json.loads(document), kept)
+    pieces = kept_pieces(Tokenizer.from_str(document), texts)
+    small = pruned(json.loads(document), pieces)
     options.out.mkdir(parents=True, exist_ok=True)
-    reader = Reader(load_student(weights, kept, DROPOUT), Tokenizer.from_str(small), lessons)
+    reader = Reader(load_student(weights, pieces, DROPOUT), Tokenizer.from_str(small), lessons)
     state = options.out / "multilingual.state"
     if not state.exists():
         reader.student.eval()
@@ -423,7 +423,7 @@ def main() -> None:
     (options.out / "multilingual.json").write_text(small, encoding="utf-8")
     state.unlink()
     rounded.unlink()
-    print(f"{len(kept):,} word pieces")
+    print(f"{len(pieces):,} word pieces")
 
 
 if __name__ == "__main__":

@@ -73,11 +73,11 @@ def test_the_next_process_parses_no_file(root: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_field_of_every_skill_is_as_in_its_file(root: Path) -> None:
-    kept, read = sy.load_catalog(root), read_catalog(root)
-    assert [match.skill for match in sy.rank(kept, "chart", limit=9)] == [
+    indexed, read = sy.load_catalog(root), read_catalog(root)
+    assert [match.skill for match in sy.rank(indexed, "chart", limit=9)] == [
         match.skill for match in sy.rank(read, "chart", limit=9)
     ]
-    for match in sy.rank(kept, "chart", limit=len(read)):
+    for match in sy.rank(indexed, "chart", limit=len(read)):
         card, skill = match.skill, read.get(match.skill.id)
         assert {name: getattr(card, name) for name in skill.fields()} == skill.fields()
         assert (card, hash(card)) == (skill, hash(skill))
@@ -89,12 +89,12 @@ def test_a_relative_root_is_the_same_in_another_working_folder(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept, read = sy.load_catalog("skills"), sy.load_catalog("skills", index=False)
+    indexed, read = sy.load_catalog("skills"), sy.load_catalog("skills", index=False)
     (tmp_path / "elsewhere" / "skills").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "elsewhere")
-    (match,) = sy.rank(kept, "number 7", limit=1)
+    (match,) = sy.rank(indexed, "number 7", limit=1)
     assert match.skill == read.get("chart-7")
-    assert [each.body for each in kept] == [each.body for each in read]
+    assert [each.body for each in indexed] == [each.body for each in read]
 
 
 def delete(root: Path) -> None:
@@ -116,15 +116,15 @@ def test_a_small_catalog_stays_what_its_files_were(
     more = {"broken/SKILL.md": "---\nname: [\n---\n", ".claude/skills/plain/SKILL.md": "# Plain\n"}
     write_tree(root, more | {"again/SKILL.md": (root / "chart-3/SKILL.md").read_text("utf-8")})
     for _ in range(2):  # the index is made, and is there
-        kept, other = sy.load_catalog(root), sy.load_catalog(root)
+        indexed, other = sy.load_catalog(root), sy.load_catalog(root)
         read = sy.load_catalog(root, index=False)
-    assert {type(kept), type(read)} == {IndexedCatalog, Catalog}
+    assert {type(indexed), type(read)} == {IndexedCatalog, Catalog}
     change(root)
-    (match,) = sy.select(kept, "turn number 7 into a chart", top_k=1).selected
+    (match,) = sy.select(indexed, "turn number 7 into a chart", top_k=1).selected
     assert match.skill.fields() == read.get("chart-7").fields()
-    told = sy.inject("turn number 7 into a chart", kept)
+    told = sy.inject("turn number 7 into a chart", indexed)
     assert "# Chart 7" in told.prompt
-    for catalog in (kept, pickle.loads(pickle.dumps(other))):
+    for catalog in (indexed, pickle.loads(pickle.dumps(other))):
         assert [each.fields() for each in catalog.skills] == [each.fields() for each in read]
         assert (catalog.digest, catalog.counts) == (read.digest, read.counts)
         assert (catalog.diagnostics, catalog.shadowed) == (read.diagnostics, read.shadowed)
@@ -151,7 +151,7 @@ def test_a_file_of_many_that_is_gone_is_an_error_that_names_it(root: Path) -> No
 
 def test_a_file_that_cannot_be_kept_has_every_file_read(root: Path) -> None:
     write_tree(root, {"large/SKILL.md": "x" * 3_000_000})
-    kept, read = sy.load_catalog(root), sy.load_catalog(root, index=False)
+    indexed, read = sy.load_catalog(root), sy.load_catalog(root, index=False)
     shutil.rmtree(root)
-    assert [each.fields() for each in kept] == [each.fields() for each in read]
-    assert kept.diagnostics == read.diagnostics
+    assert [each.fields() for each in indexed] == [each.fields() for each in read]
+    assert indexed.diagnostics == read.diagnostics

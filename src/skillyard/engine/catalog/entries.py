@@ -84,12 +84,12 @@ def read_candidate(candidate: Candidate) -> FileContent:
 
 
 def read_one(
-    candidate: Candidate, spec: LibrarySpec, now: int, kept: CandidateFile | None = None
+    candidate: Candidate, spec: LibrarySpec, now: int, content: CandidateFile | None = None
 ) -> CatalogEntry:
     """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
-    is_stable = kept is None and candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
+    is_stable = content is None and candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
-        file = kept or CandidateFile(candidate, *read_candidate(candidate))
+        file = content or CandidateFile(candidate, *read_candidate(candidate))
         if linked := path_in_text(file.data):
             raise SkillIoError(
                 f"a link to {linked} that was written as a text file",

@@ -60,9 +60,9 @@ class IndexedCatalog(Catalog):
 
     __slots__ = (
         "_before",
+        "_contents",
         "_folder",
         "_full",
-        "_kept",
         "_read_diagnostics",
         "building",
         "library",
@@ -76,14 +76,14 @@ class IndexedCatalog(Catalog):
         spec: LibrarySpec,
         searcher: SegmentSearcher,
         summary: LibrarySummary,
-        kept: Mapping[str, CandidateFile] | None = None,
+        contents: Mapping[str, CandidateFile] | None = None,
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
         self._read_diagnostics: tuple[Diagnostic, ...] | None = None
         self._counts = None
         self.bound = {}
-        self._kept = kept
+        self._contents = contents
         """All files by path, as they were when the catalog was loaded; None: read on access."""
         self._full: Catalog | None = None
         """The catalog with every skill loaded; None before first use."""
@@ -104,7 +104,7 @@ class IndexedCatalog(Catalog):
         if not is_anywhere:
             with suppress(OSError):  # it is gone
                 self._folder = os.getcwd()
-        read = partial(_read_skill, folder=self._folder, kept=kept or {})
+        read = partial(_read_skill, folder=self._folder, contents=contents or {})
         decode = partial(SkillCard, prefixes=prefixes, read=read)
         self.library = Library(
             searcher, bundled_table(), decode, summary.hidden, summary.patterns, prefixes
@@ -124,11 +124,11 @@ class IndexedCatalog(Catalog):
         """
         if self._full is None:
             before, self._before = before or self._before, None
-            if self._kept is not None:
+            if self._contents is not None:
                 from skillyard.engine.catalog.entries import read_one
                 from skillyard.engine.discovery.layout import Scan
 
-                files = self._kept.items()
+                files = self._contents.items()
                 entries = {path: read_one(file[0], self._spec, 0, file) for path, file in files}
                 self._full = assemble(self._spec, Scan((), (), 0), entries)
                 self._full._diagnostics = self.diagnostics
@@ -193,7 +193,7 @@ class IndexedCatalog(Catalog):
         if self.is_current():
             return CatalogDiff((), (), (), self)
         spec = self._spec.renewed()
-        if self._kept is not None:
+        if self._contents is not None:
             now = open_library(spec, progress=progress, force_scan=True, keep=True)
             return difference_of(self.skills, now.skills, now)
         after = open_library_index(spec, progress=progress, force_scan=True)
@@ -244,7 +244,7 @@ class IndexedCatalog(Catalog):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the skills of kept files, else the roots: their index is opened and updated."""
-        if self._kept is not None:
+        if self._contents is not None:
             from copy import copy  # deferred: it passes on what was unpickled
 
             return copy, (self.full_catalog(),)
@@ -257,10 +257,10 @@ class IndexedCatalog(Catalog):
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
-def _read_skill(card: Skill, folder: str, kept: Mapping[str, CandidateFile]) -> Skill:
+def _read_skill(card: Skill, folder: str, contents: Mapping[str, CandidateFile]) -> Skill:
     from skillyard.engine.catalog.entries import parse_file, refresh  # loads the file readers
 
-    return parse_file(kept[card.path]).skill if card.path in kept else refresh(card, folder)
+    return parse_file(contents[card.path]).skill if card.path in contents else refresh(card, folder)
 
 
 def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
