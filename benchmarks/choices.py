@@ -29,6 +29,7 @@ from benchmarks.measure import Figure, peak_memory_mb
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog.snapshot import Catalog
+    from skillyard.engine.skill import Skill
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
@@ -41,6 +42,7 @@ ROWS = {
     "forbidden": "forbids something",
     "near": "near miss",
     "far": "small talk, far off",
+    "manual": "fits a skill that only its user calls",
     "quoted_phrases": "a quoted phrase",
     "excluded_by_skill": "what a skill excludes",
     "logs": "logs and code",
@@ -48,8 +50,8 @@ ROWS = {
     "about_skills": "about skills",
     "examples": "`examples/`",
 }
-"""The kinds of requests, and how the table calls them; the first six are of the collections."""
-KINDS = tuple(ROWS)[6:-1]
+"""The kinds of requests, and how the table calls them; the first seven are of the collections."""
+KINDS = tuple(ROWS)[7:-1]
 HELD_OUT = 3
 """Every third request of these kinds is held out."""
 BINS = 10
@@ -81,6 +83,20 @@ class Labelled(NamedTuple):
         if not name:
             return "right" if self.is_optional else "abstained"
         return "right" if slug(name) in self.right else "wrong"
+
+    def among(self, library: Iterable[Skill]) -> Labelled:
+        """Return the request as the library has it: what may not be chosen fits nothing.
+
+        The readers saw names and descriptions, not that an author leaves a skill to its user
+        (``disable-model-invocation``), and conventions (AGENTS.md), which are not for choosing.
+        """
+        from skillyard.engine.skill import CONVENTION_TAG
+
+        closed = {slug(s.name) for s in library if s.hidden or CONVENTION_TAG in s.tags}
+        if PUBLIC not in self.groups or not self.right or not self.right <= closed:
+            return self
+        groups = ROWS["manual"], *self.groups[1:]
+        return self._replace(right=frozenset(), groups=groups)
 
 
 class Choice(NamedTuple):
@@ -188,7 +204,7 @@ def choices(requests: Iterable[Labelled], scorer: str = "hybrid") -> Iterator[Ch
             continue
         library = load_library(name)
         sy.select(library, "which skill fits?", scorer=scorer)  # binds it, outside of any clock
-        for request in group:
+        for request in (each.among(library) for each in group):
             start = process_time()
             chosen = sy.select(library, request.text, scorer=scorer)
             seconds = process_time() - start
@@ -248,7 +264,8 @@ def figures() -> Iterator[Figure]:
 
 
 def _is_absent_group(name: str) -> bool:
-    return any(_is_absent(request.library) for request in _requests() if name in request.groups)
+    sought = PUBLIC if name == ROWS["manual"] else name
+    return any(_is_absent(request.library) for request in _requests() if sought in request.groups)
 
 
 def table() -> Iterator[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.choices import ROWS, Result, choices, of_kind
+import skillyard as sy
+from benchmarks.choices import PUBLIC, ROWS, Labelled, Result, choices, of_kind
 from benchmarks.choices import table as table_lines
 from skillyard.cli import main
 from tests.parity.trees import write_tree
@@ -34,6 +35,20 @@ def test_requests_of_a_kind_choose_rightly(kind: str) -> None:
     least, most = LIMITS[kind]
     assert counts["right"] + counts["rests"] >= least
     assert counts["wrong"] + counts["fires"] <= most
+
+
+def test_a_skill_left_to_its_user_is_no_right_choice() -> None:
+    library = [
+        sy.Skill("triage", "Sorts issues.", "", disable_model_invocation=True),
+        sy.Skill("qa", "Asks.", ""),
+    ]
+    request = Labelled(
+        "here", "sort the new issues", frozenset({"triage"}), groups=("plain", PUBLIC)
+    )
+    assert request.among(library).outcome("") == "rests"
+    assert request.among(library).outcome("qa") == "fires"
+    either = request._replace(right=frozenset({"triage", "qa"}))
+    assert either.among(library) is either
 
 
 @for_each(
