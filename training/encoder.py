@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["DIMENSIONS", "Encoder", "Tokens", "load_encoder", "load_tokenizer", "pad"]
+__all__ = ["DIMENSIONS", "Encoder", "Tokens", "blend", "load_encoder", "load_tokenizer", "pad"]
 
 DIMENSIONS = 384
 HEADS = 12
@@ -21,6 +21,9 @@ LAYERS = 6
 INNER = 1536
 POSITIONS = 512
 EPSILON = 1e-12
+BLEND = 0.85
+"""Share of the tuned weights; the rest is the untuned model's, which knows more of the world
+(spec/encoder.md, which has .6; ``README.md``)."""
 
 Tokens = list[int]
 """The word pieces of one text, with the special ones at both ends."""
@@ -114,6 +117,16 @@ def load_encoder(dropout: float = 0.0) -> Encoder:
             state[f"{own}.{part}"] = weights[f"{theirs}.{part}"]
     encoder.load_state_dict(state)
     return encoder
+
+
+def blend(tuned: Encoder) -> Encoder:
+    """Return the encoder whose weights lie between the untuned and the tuned ones."""
+    encoder = load_encoder()
+    own, theirs = encoder.state_dict(), tuned.state_dict()
+    encoder.load_state_dict(
+        {name: BLEND * theirs[name] + (1 - BLEND) * value for name, value in own.items()}
+    )
+    return encoder.eval()
 
 
 def load_tokenizer() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +14,17 @@ from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.skill import Skill
 from training.folds import fold_of
 from training.pool import names_of
-from training.requests import excluded_ids, held_out, read_hands, request_rows
+from training.requests import (
+    LATER_HANDS,
+    SIBLING_HAND,
+    excluded_ids,
+    held_out,
+    read_hands,
+    request_rows,
+)
 from training.teacher import encode
 
-__all__ = ["Examples", "read_examples", "skill_views"]
+__all__ = ["Examples", "confused", "read_examples", "skill_views"]
 
 TWIN = 0.78
 """Cosine of two descriptions by the untuned model from which their skills do the same."""
@@ -30,8 +37,20 @@ NOT_HARD = 0.75
 HARD = 20
 """A hard negative is among so many nearest skills of a request by the untuned model, which stays
 the same whatever becomes of the scorers."""
+CONFUSED = 40
+"""Nearest skills of a request by the model of the first stage, of which some are hard negatives."""
+ASKED = 3
+"""Requests for a skill that look for such."""
+BELOW = 0.95
+"""Share of the right skill's cosine below which a skill is a negative: what lies nearer may do the
+job too (Moreira et al., https://arxiv.org/abs/2407.15831)."""
+LIKE = 0.8
+"""Cosine of two descriptions from which neither is such a negative of the other."""
+MOST = 10
+"""Such negatives of a request."""
 PIECES = 128
 """Word pieces of a text that the untuned model reads."""
+SEED = 5
 HEADINGS = 12
 BODY_CHARS = 700
 
@@ -46,6 +65,10 @@ class Examples:
     described: Any
     """The untuned model's vectors of the descriptions."""
     owners: Any
+    usable: Any
+    """By place: whether it may be shown as a negative."""
+    later: dict[int, list[str]]
+    """Requests of the second stage, for skills of :attr:`requests`."""
     hard: dict[int, list[int]] = field(default_factory=dict)
 
     @property
@@ -93,7 +116,7 @@ def read_examples(
     """
     skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
     places = {skill.id: place for place, skill in enumerate(skills)}
-    hands = {f"hand{number}" for number in without_hands}
+    hands = {f"hand{number}" for number in (*without_hands, *LATER_HANDS, SIBLING_HAND)}
     rows = request_rows(shared, "requests.tsv", "more_requests.tsv")
     rows += [row[:3] for row in read_hands(shared) if row[3] not in hands]
     requests: dict[int, list[str]] = {}
@@ -101,12 +124,41 @@ def read_examples(
         if key not in places or (held_out_skills and held_out(key)) or fold_of(key) == without:
             continue
         requests.setdefault(places[key], []).append(text)
+    later: dict[int, list[str]] = {}
+    names = {f"hand{number}" for number in LATER_HANDS}
+    for key, _, text, hand, _ in read_hands(shared):
+        if hand in names and places.get(key) in requests:
+            later.setdefault(places[key], []).append(text)
     described = encode([f"{skill.name}. {skill.description}" for skill in skills], PIECES)
     views = [skill_views(skill) for skill in skills]
     owners = np.array([skill.id.split("/", 1)[0] for skill in skills])
-    examples = Examples(requests, views, names_of(skills), described, owners)
-    examples.hard.update(_hard_negatives(examples, _usable(skills, shared, without)))
+    usable = _usable(skills, shared, without)
+    examples = Examples(requests, views, names_of(skills), described, owners, usable, later)
+    examples.hard.update(_hard_negatives(examples))
     return examples
+
+
+def confused(examples: Examples, read: Callable[[list[str]], Any]) -> None:
+    """Make the hard negatives those that a model takes for the right skill, or nearly.
+
+    ``read`` returns the model's vectors of texts.
+    """
+    random = np.random.default_rng(SEED)
+    asked: list[tuple[int, str]] = []
+    for place, texts in sorted(examples.requests.items()):
+        some = [texts[at] for at in random.permutation(len(texts))]
+        asked += [(place, each) for each in [*examples.later.get(place, ()), *some][:ASKED]]
+    skills = read([views[0] for views in examples.views])
+    found: dict[int, list[int]] = {}
+    for (place, _), request in zip(asked, read([text for _, text in asked]), strict=True):
+        scores = skills @ request
+        near = np.argsort(-scores, kind="stable")[:CONFUSED]
+        cosines = examples.described[near] @ examples.described[place]
+        other = examples.names[near] != examples.names[place]
+        below = scores[near] < BELOW * scores[place]
+        negative = examples.usable[near] & other & below & (cosines < LIKE)
+        found.setdefault(place, []).extend(near[negative][:MOST].tolist())
+    examples.hard.update({place: listed for place, listed in found.items() if listed})
 
 
 def _usable(skills: Sequence[Skill], shared: str, without: int | None) -> Any:
@@ -115,7 +167,7 @@ def _usable(skills: Sequence[Skill], shared: str, without: int | None) -> Any:
     return np.array([s.id not in excluded and fold_of(s.id) != without for s in skills])
 
 
-def _hard_negatives(examples: Examples, usable: Any) -> dict[int, list[int]]:
+def _hard_negatives(examples: Examples) -> dict[int, list[int]]:
     """Return for each skill the others that lie near its first request."""
     places = sorted(examples.requests)
     first = encode([examples.requests[place][0] for place in places], PIECES)
@@ -124,5 +176,5 @@ def _hard_negatives(examples: Examples, usable: Any) -> dict[int, list[int]]:
         near = np.argsort(-(examples.described @ request), kind="stable")[:HARD]
         cosines = examples.described[near] @ examples.described[place]
         same = examples.names[near] == examples.names[place]
-        hard[place] = near[usable[near] & ~same & (cosines < NOT_HARD)].tolist()
+        hard[place] = near[examples.usable[near] & ~same & (cosines < NOT_HARD)].tolist()
     return hard

@@ -19,29 +19,24 @@ from typing import Any
 import torch
 
 from skillyard.engine.bench.runs import read_skills
-from training.encoder import Encoder, load_encoder, load_tokenizer, pad
+from training.encoder import Encoder, blend, load_encoder, load_tokenizer, pad
 from training.encoder_examples import skill_views
 from training.requests import read_hands, request_rows
 
-BLEND = 0.6
-"""Share of the tuned weights; the rest is the untuned model's, which knows more of the world
-(spec/encoder.md)."""
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PLACES = 128
+"""Places of a text that the file holds, as many as the package reads."""
 COMMON = 6_000
 """Word pieces that stay whether they occur or not: the first of the list, which is by frequency."""
 
 
-def blended(tuned: Path) -> Encoder:
-    """Return the encoder whose weights lie between the untuned and the tuned ones."""
+def read_tuned(path: Path) -> Encoder:
+    """Return the encoder of a file that :mod:`.tune_encoder` wrote."""
     from safetensors.torch import load_file
 
     encoder = load_encoder()
-    own = encoder.state_dict()
-    theirs = load_file(str(tuned))
-    encoder.load_state_dict(
-        {name: BLEND * theirs[name] + (1 - BLEND) * value for name, value in own.items()}
-    )
-    return encoder.eval()
+    encoder.load_state_dict(load_file(str(path)))
+    return encoder
 
 
 def used_pieces(tokenizer: Any, texts: Iterable[str]) -> list[str]:
@@ -74,12 +69,19 @@ def pruned_tokenizer(tokenizer: Any, kept: list[str]) -> str:
 
 
 def pruned(encoder: Encoder, tokenizer: Any, kept: list[str]) -> Encoder:
-    """Return the encoder with the rows of these word pieces alone."""
+    """Return the encoder with the rows of these word pieces alone, and the places that are read."""
     vocabulary = tokenizer.get_vocab()
     rows = encoder.words.weight.detach()[[vocabulary[piece] for piece in kept]]
     smaller = Encoder(len(kept), layers=len(encoder.layers))
     smaller.load_state_dict({**encoder.state_dict(), "words.weight": rows})
+    cut_places(smaller)
     return smaller.eval()
+
+
+def cut_places(encoder: Encoder) -> None:
+    """Leave the encoder the places that the package reads."""
+    places = encoder.positions.weight.detach()[:PLACES].clone()
+    encoder.positions = torch.nn.Embedding.from_pretrained(places)
 
 
 def write_onnx(encoder: Encoder, path: Path) -> None:
@@ -153,7 +155,7 @@ def main() -> None:
     tokenizer = load_tokenizer()
     kept = used_pieces(tokenizer, _texts(options.shared))
     options.out.mkdir(parents=True, exist_ok=True)
-    encoder = pruned(blended(options.tuned), tokenizer, kept)
+    encoder = pruned(blend(read_tuned(options.tuned)), tokenizer, kept)
     write_onnx(encoder, options.out / "model.onnx")
     (options.out / "tokenizer.json").write_text(pruned_tokenizer(tokenizer, kept), encoding="utf-8")
     sizes = [(options.out / name).stat().st_size for name in ("model.onnx", "tokenizer.json")]

@@ -37,7 +37,7 @@ from skillyard.engine.ranking.hybrid.dense_index import embedded_text
 from skillyard_encoder import Encoder as Shipped
 from training.encoder import DIMENSIONS, INNER, POSITIONS, Encoder, Tokens
 from training.encoder_examples import Examples, read_examples
-from training.export_encoder import export, save_without_paths
+from training.export_encoder import cut_places, export, save_without_paths
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 from training.tune_encoder import (
     BETAS,
@@ -75,8 +75,6 @@ TAUGHT = (48, 16)
 TAUGHT_WEIGHT = 4.0
 """Weight of one minus the cosine with the teacher's vector, beside InfoNCE."""
 RATE = 1e-4
-PLACES = 128
-"""Places of a text that the file holds, as many as the package reads."""
 COMMON = 7_000
 """Pieces that stay whether they occur or not: the first of the list, which is by frequency."""
 
@@ -361,8 +359,7 @@ def write_onnx(student: Multilingual, path: Path) -> None:
         for part in layer.children():
             if parametrize.is_parametrized(part):
                 parametrize.remove_parametrizations(part, "weight")
-    places = student.encoder.positions.weight.detach()[:PLACES].clone()
-    student.encoder.positions = nn.Embedding.from_pretrained(places)
+    cut_places(student.encoder)
     with tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "whole.onnx")
         export(student, whole)

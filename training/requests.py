@@ -8,6 +8,8 @@ from hashlib import md5
 __all__ = [
     "CHOOSING_HANDS",
     "HERE",
+    "LATER_HANDS",
+    "SIBLING_HAND",
     "UNSEEN_HANDS",
     "excluded_ids",
     "held_out",
@@ -23,6 +25,10 @@ CHOOSING_HANDS = (7, 8)
 """Hands whose requests train nothing; what is trained is chosen on them."""
 UNSEEN_HANDS = (9, 10)
 """Hands whose requests neither train nor choose anything."""
+LATER_HANDS = (16, 17, 18, 19, 21, 22, 23)
+"""Hands that wrote for eight near skills of one library at a time; the encoder's second stage."""
+SIBLING_HAND = 20
+"""Another such hand, which the encoder does not see: its probability does."""
 
 
 def held_out(key: str) -> bool:

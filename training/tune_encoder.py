@@ -11,8 +11,10 @@ The requests of hands 7 to 10 are always left out.
 Requests against the skills of their batch and a hard negative for each (InfoNCE); skills that do
 the same are no negatives. Four skills of a batch bring near skills of their owner, so that a
 request is told from what stands beside it in a library of one product. Otherwise the recipe is that
-of spec/encoder.md. The state is written every ``--every`` steps beside ``--out``; a run that was
-interrupted goes on from it, with equal results.
+of spec/encoder.md. A second stage adds the requests of hands 16 to 23, each written against seven
+near skills of one library, to every other step; its hard negatives are what the first stage
+confuses (Xiong et al., ICLR 2021, https://arxiv.org/abs/2007.00808). The state is written every
+``--every`` steps beside ``--out``; a run that was interrupted goes on from it, with equal results.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import argparse
 import os
 import time
 from collections.abc import Sequence
+from functools import partial
 from math import cos, pi
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from training.encoder import Encoder, Tokens, load_encoder, load_tokenizer, pad
-from training.encoder_examples import Examples, read_examples
+from training.encoder import Encoder, Tokens, blend, load_encoder, load_tokenizer, pad
+from training.encoder_examples import Examples, confused, read_examples
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 SEED = 7
@@ -56,6 +59,9 @@ CLIP = 1.0
 VIEWS = (0.4, 0.4, 0.2)
 """How often a skill is shown as name and description, with its headings too, or by its headings
 and the start of its body."""
+LATER_STEPS = 200
+"""Steps of the second stage."""
+LATER_RATE = 8e-5
 CHUNK = 32
 """Texts that go through the encoder together: those of similar length, so little is padding."""
 
@@ -93,17 +99,29 @@ class _Batches:
         random = np.random.default_rng((SEED, epoch, number))
         chosen = [self.places[place] for place in order[offset : offset + drawn]]
         for place in chosen[:GROUPS]:
-            near = [each for each in self.examples.near(place) if each not in chosen]
-            chosen += [near[at] for at in random.permutation(len(near))[: GROUP - 1]]
+            chosen += self._some(self._near(place, chosen), GROUP - 1, random)
         negatives = [self._negative(place, random) for place in chosen]
-        requests, right = [], []
-        for at, place in enumerate(chosen):
-            texts = self.examples.requests[place]
-            for number_of_text in random.permutation(len(texts))[:REQUESTS]:
-                requests.append(self._tokens(texts[number_of_text]))
-                right.append(at)
+        asked = [self._some(self.examples.requests[place], REQUESTS, random) for place in chosen]
+        return self._shown(chosen, negatives, asked, random)
+
+    def _near(self, place: int, chosen: Sequence[int]) -> list[int]:
+        return [each for each in self.examples.near(place) if each not in chosen]
+
+    def _some(self, listed: Sequence[Any], number: int, random: np.random.Generator) -> list[Any]:
+        return [listed[at] for at in random.permutation(len(listed))[:number]]
+
+    def _shown(
+        self,
+        chosen: list[int],
+        negatives: Sequence[int | None],
+        asked: Sequence[list[str]],
+        random: np.random.Generator,
+    ) -> Step:
+        """Return the step in which these skills are asked for."""
+        requests = [self.tokens(text) for texts in asked for text in texts]
+        right = [at for at, texts in enumerate(asked) for _ in texts]
         shown = [*chosen, *(each for each in negatives if each is not None)]
-        skills = [self._tokens(self._view(place, random)) for place in shown]
+        skills = [self.tokens(self._view(place, random)) for place in shown]
         twins = self.examples.twins(chosen, shown)
         twins[np.arange(len(chosen)), np.arange(len(chosen))] = False
         return Step(requests, skills, torch.tensor(right), torch.tensor(twins[right]))
@@ -115,9 +133,35 @@ class _Batches:
     def _view(self, place: int, random: np.random.Generator) -> str:
         return self.examples.views[place][int(random.choice(len(VIEWS), p=VIEWS))]
 
-    def _tokens(self, text: str) -> Tokens:
+    def tokens(self, text: str) -> Tokens:
+        """Return the word pieces of a text, as many as a step shows."""
         pieces = self.tokenizer.encode(text, add_special_tokens=False).ids
         return [self.cls, *pieces[: PIECES - 2], self.sep]
+
+
+class _LaterBatches(_Batches):
+    """The steps of the second stage: every other one asks what the later hands wrote."""
+
+    steps = LATER_STEPS
+
+    def step(self, number: int) -> Step:
+        """Return the texts of a step; it depends on its number alone."""
+        random = np.random.default_rng((SEED + 1, number))
+        later, is_later = self.examples.later, number % 2 == 0
+        drawn = SKILLS - GROUPS * (GROUP - 1)
+        chosen = self._some(sorted(later) if is_later else self.places, drawn, random)
+        for place in chosen[:GROUPS]:
+            near = self._near(place, chosen)
+            if is_later:
+                near = [each for each in near if each in later] or near
+            chosen += self._some(near, GROUP - 1, random)
+        negatives = [self._negative(place, random) for place in chosen]
+        asked = []
+        for place in chosen:
+            first = self._some(later.get(place, ()), 2 if is_later else 1, random)
+            rest = self._some(self.examples.requests[place], REQUESTS, random)
+            asked.append([*first, *rest][:REQUESTS])
+        return self._shown(chosen, negatives, asked, random)
 
 
 def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
@@ -129,6 +173,13 @@ def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
     ]
     back = torch.tensor(sorted(range(len(order)), key=order.__getitem__))
     return torch.cat(parts)[back]
+
+
+@torch.no_grad()
+def _read(batches: _Batches, encoder: Encoder, texts: list[str], *, bfloat16: bool) -> Any:
+    """Return the vectors of texts, as the steps read them."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        return encode(encoder, [batches.tokens(text) for text in texts]).float().numpy()
 
 
 def loss_of(encoder: Encoder, step: Step, *, bfloat16: bool) -> torch.Tensor:
@@ -148,29 +199,35 @@ def rate_at(step: int, steps: int) -> float:
 
 
 def tune(
-    examples: Examples, state: Path, every: int, limit: int | None = None, *, bfloat16: bool = False
+    batches: _Batches,
+    encoder: Encoder,
+    rate: float,
+    state: Path,
+    every: int,
+    limit: int | None = None,
+    *,
+    bfloat16: bool = False,
 ) -> Encoder:
-    """Return the tuned encoder. ``state`` is the file of an interrupted run.
+    """Return the encoder, tuned by these steps. ``state`` is the file of an interrupted run.
 
     ``bfloat16`` multiplies with sixteen bits: for processors with AVX512-BF16, where a run takes a
     third of the time.
     """
     torch.manual_seed(SEED)
     torch.set_num_threads(THREADS)
-    encoder = load_encoder(DROPOUT).train()
+    encoder.train()
     for embedding in (encoder.words, encoder.positions):
         embedding.weight.requires_grad_(False)
     encoder.norm.requires_grad_(False)
     tuned = [weight for weight in encoder.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(tuned, lr=RATE, betas=BETAS, weight_decay=DECAY)
-    batches = _Batches(examples)
+    optimizer = torch.optim.AdamW(tuned, lr=rate, betas=BETAS, weight_decay=DECAY)
     steps = batches.steps if limit is None else min(limit, batches.steps)
     first, losses = _resume(state, encoder, optimizer)
     started = time.monotonic()
     for number in range(first, steps):
         torch.manual_seed(SEED * 1_000_003 + number)  # dropout of a resumed run is the same
         for group in optimizer.param_groups:
-            group["lr"] = RATE * rate_at(number, steps)
+            group["lr"] = rate * rate_at(number, steps)
         loss = loss_of(encoder, batches.step(number), bfloat16=bfloat16)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -231,11 +288,17 @@ def main() -> None:
     )
     print(f"{len(examples.requests):,} skills, {examples.size:,} requests", flush=True)
     state = options.out.with_name(options.out.name + ".state")
-    encoder = tune(examples, state, options.every, options.steps, bfloat16=options.bfloat16)
+    later = options.out.with_name(options.out.name + ".later")
+    run = partial(tune, every=options.every, limit=options.steps, bfloat16=options.bfloat16)
+    first = _Batches(examples)
+    encoder = run(first, load_encoder(DROPOUT), RATE, state)
+    confused(examples, partial(_read, first, blend(encoder), bfloat16=options.bfloat16))
+    encoder = run(_LaterBatches(examples), encoder, LATER_RATE, later)
     beside = options.out.with_name(options.out.name + ".tmp")
     save_file({name: value.contiguous() for name, value in encoder.state_dict().items()}, beside)
     os.replace(beside, options.out)
     state.unlink(missing_ok=True)
+    later.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,14 @@ from tests.shared_data import shared_folder
 from training.requests import (
     CHOOSING_HANDS,
     HERE,
+    SIBLING_HAND,
     UNSEEN_HANDS,
     excluded_ids,
     read_hands,
     request_rows,
 )
 
-STYLES = {"vague", "symptom", "nonnative", "other"}
+STYLES = {"vague", "symptom", "nonnative", "other", "plain", "work"}
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_without_the_list_nothing_is_read(shared: Path) -> None:
 
 
 def test_the_requests_by_other_hands_are_whole() -> None:
-    """Five columns, four styles, no request twice, another language where the style says so."""
+    """Five columns, six styles, no request twice, another language where the style says so."""
     path = Path(HERE) / "data" / "hands.tsv"
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     assert all(len(row) == 5 for row in rows)
@@ -67,6 +68,16 @@ def test_no_skill_of_the_hands_left_out_has_a_request_by_another() -> None:
     for name in ("requests.tsv", "more_requests.tsv"):
         seen = {line.partition("\t")[0] for line in (data / name).read_text("utf-8").splitlines()}
         assert unseen.isdisjoint(seen), name
+
+
+def test_siblings_are_eight_skills_of_one_owner_that_their_hand_wrote_for() -> None:
+    groups: dict[str, set[str]] = {}
+    for number, key in rows_of("siblings.tsv"):
+        groups.setdefault(number, set()).add(key)
+    assert {len(keys) for keys in groups.values()} == {8}
+    assert all(len({key.partition("/")[0] for key in keys}) == 1 for keys in groups.values())
+    asked = {row[0] for row in rows_of("hands.tsv") if row[3] == f"hand{SIBLING_HAND}"}
+    assert asked <= set().union(*groups.values())
 
 
 def test_near_misses_are_asked_of_libraries_of_forty() -> None:
