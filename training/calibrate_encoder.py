@@ -27,7 +27,7 @@ import numpy as np
 from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid.constants import Features
-from skillyard.engine.ranking.hybrid.scorer import FLOOR, HYBRID, Hybrid
+from skillyard.engine.ranking.hybrid.scorer import FLOOR, HYBRID, Hybrid, ScoredHybrid
 from skillyard.engine.ranking.query import Query
 from skillyard_encoder import Encoder
 from training.calibrate import (
@@ -44,8 +44,10 @@ from training.calibrate import (
     samples,
     totals_of,
 )
+from training.coverage import COPY
 from training.libraries import unseen_wishes
-from training.requests import CHOOSING_HANDS, HERE, read_rows
+from training.pool import Pool
+from training.requests import CHOOSING_HANDS, HERE, SIBLING_HAND, read_rows
 
 STRENGTH = 8.0
 """Weight of the squared coefficients (of standardised columns)."""
@@ -59,6 +61,11 @@ PARTS = 5
 """Parts of skills, libraries and hands that are left out in turn."""
 FIRST_HANDS = 40
 """The last library of the first five hands of near misses."""
+MORE_GROUPS = (0, 1, 4)
+"""Groups of eight that stand beside a group of the siblings."""
+SEED = 3
+SIBLINGS = 0.25
+"""Weight of all questions to siblings, as a multiple of the drawn ones."""
 UNTOUCHED = "near15"
 """The hand whose near misses and requests are never fitted."""
 
@@ -70,6 +77,17 @@ class NearSample(NamedTuple):
     """As :func:`row_of`."""
     library: int
     hand: str
+    answerable: bool
+    right: bool
+
+
+class SiblingSample(NamedTuple):
+    """One request of a library of near skills of one owner, with the skill it wants or without."""
+
+    row: list[float]
+    """As :func:`row_of`."""
+    group: int
+    skills: int
     answerable: bool
     right: bool
 
@@ -110,6 +128,25 @@ def drawn_row(sample: CalibrationSample) -> list[float]:
     return row_of(sample.log_odds, sample.cosines, sample.facts, english, sample.background)
 
 
+def scored_row(scored: ScoredHybrid) -> list[float] | None:
+    """Return the columns of a request; None where nothing is found."""
+    if scored.best is None or scored.features is None:
+        return None
+    return row_of(
+        evidence_log_odds(scored),
+        cosines_of(scored),
+        scored.features,
+        1.0 - scored.query_features.foreign,
+        scored.candidates.background,
+    )
+
+
+def best_of(scored: ScoredHybrid) -> str:
+    """Return the id of the best skill of a request that found one."""
+    assert scored.best is not None
+    return scored.bound.library.skill(scored.best).id
+
+
 def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
     """Yield the near misses, and requests that their libraries can answer.
 
@@ -134,46 +171,89 @@ def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
         bound = scorer.bind([by_id[key] for key in keys])
         for text, key, hand in requests[number]:
             scored = bound.prepare(Query(text))
-            if scored.best is None or scored.features is None:
+            if (row := scored_row(scored)) is None:
                 continue
-            english = 1.0 - scored.query_features.foreign
-            row = row_of(
-                evidence_log_odds(scored),
-                cosines_of(scored),
-                scored.features,
-                english,
-                scored.candidates.background,
-            )
-            best = bound.library.skill(scored.best).id
+            best = best_of(scored)
             yield NearSample(row, int(number), hand, bool(key), best == key)
 
 
-class JointFit:
-    """The drawn libraries and the near misses as columns, with what each row counts."""
+def sibling_samples(shared: str, scorer: Hybrid, described: Numbers) -> Iterator[SiblingSample]:
+    """Yield what a hand asked of eight near skills of one owner, perhaps among more of the same.
 
-    def __init__(self, drawn: Sequence[CalibrationSample], near: Sequence[NearSample]) -> None:
+    Each request was written for one of the eight and none of the others, so without that skill
+    nothing fits. ``described`` are the teacher's vectors of the descriptions.
+    """
+    skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
+    places = {skill.id: place for place, skill in enumerate(skills)}
+    groups: dict[int, list[str]] = {}
+    for number, key in read_rows(os.path.join(HERE, "data", "siblings.tsv")):
+        groups.setdefault(int(number), []).append(key)
+    asked: dict[str, list[str]] = {}
+    for key, _, text, hand, _ in read_rows(os.path.join(HERE, "data", "hands.tsv")):
+        if hand == f"hand{SIBLING_HAND}":
+            asked.setdefault(key, []).append(text)
+    random = np.random.default_rng(SEED)
+    for number, keys in groups.items():
+        owner = keys[0].partition("/")[0]
+        same = [n for n, each in groups.items() if n != number and each[0].startswith(f"{owner}/")]
+        more = random.permutation(same)[: random.choice(MORE_GROUPS)]
+        library = [places[key] for key in [*keys, *(k for n in more for k in groups[int(n)])]]
+        whole = scorer.bind([skills[place] for place in library])
+        for key in keys:
+            wanted = places[key]
+            rest = [p for p in library if p != wanted and described[p] @ described[wanted] < COPY]
+            without = scorer.bind([skills[place] for place in rest])
+            for text in asked.get(key, ()):
+                for bound in (whole, without):
+                    asked_of = bound.prepare(Query(text))
+                    if (row := scored_row(asked_of)) is not None:
+                        is_right = best_of(asked_of) == key
+                        yield SiblingSample(
+                            row, number, len(library), bound is whole, bound is whole and is_right
+                        )
+
+
+class JointFit:
+    """Drawn libraries, near misses and siblings as columns, with what each row counts."""
+
+    def __init__(
+        self,
+        drawn: Sequence[CalibrationSample],
+        near: Sequence[NearSample],
+        siblings: Sequence[SiblingSample],
+    ) -> None:
         self.answers = Answers(drawn, 1.0 - NOTHING_FITS)
         self.size = len(drawn)
-        self.rows = np.array([*map(drawn_row, drawn), *(sample.row for sample in near)])
-        own = np.array([float(sample.right) for sample in near])
+        self.rows = np.array([*map(drawn_row, drawn), *(each.row for each in (*near, *siblings))])
+        own = [float(sample.right) for sample in (*near, *siblings)]
         self.labels = np.concatenate([self.answers.labels, own])
+        self.near = slice(self.size, self.size + len(near))
         self.answerable = np.array([sample.answerable for sample in near])
         self.right = np.array([sample.right for sample in near])
-        weights = np.where(
-            self.answerable,
-            (1.0 - NOTHING_FITS) / self.answerable.sum() * np.where(self.right, 1.0, WRONG),
-            NOTHING_FITS / (~self.answerable).sum(),
+        self.siblings = siblings
+        whole = self.answers.fitted.sum()
+        self.weights = np.concatenate(
+            [
+                self.answers.fitted,
+                whole * NEAR * _shares(self.answerable, self.right),
+                whole * SIBLINGS * _shares(*self._outcomes()),
+            ]
         )
-        whole = self.answers.fitted.sum() * NEAR
-        self.weights = np.concatenate([self.answers.fitted, whole * weights])
         hands = sorted({sample.hand for sample in near})
         self.untouched = np.array([sample.hand == UNTOUCHED for sample in near])
-        self.usable = np.concatenate([np.full(self.size, True), ~self.untouched])
+        self.usable = np.full(len(self.rows), True)
+        self.usable[self.near] = ~self.untouched
         self.fresh = np.array([sample.library > FIRST_HANDS for sample in near])
         libraries = [sample.library % PARTS for sample in near]
-        self.parts = np.concatenate([self.answers.by_skill, libraries])
-        none = np.full(self.size, -1)
-        self.hands = np.concatenate([none, [hands.index(each.hand) % PARTS for each in near]])
+        groups = [sample.group % PARTS for sample in siblings]
+        self.parts = np.concatenate([self.answers.by_skill, libraries, groups])
+        self.hands = np.full(len(self.rows), -1)
+        self.hands[self.near] = [hands.index(each.hand) % PARTS for each in near]
+
+    def _outcomes(self) -> tuple[Numbers, Numbers]:
+        """Return of the siblings which requests a skill fits, and where it is first."""
+        fits = np.array([each.answerable for each in self.siblings], dtype=bool)
+        return fits, np.array([each.right for each in self.siblings], dtype=bool)
 
     def fitted(self, which: Numbers) -> Numbers:
         """Return bias and coefficients, from those rows."""
@@ -200,7 +280,7 @@ class JointFit:
             "all": whole,
         }
         return "\n".join(
-            f"# {name}: {self._near_line(odds[self.size :][which], which)}"
+            f"# {name}: {self._near_line(odds[self.near][which], which)}"
             for name, which in named.items()
         )
 
@@ -216,6 +296,30 @@ class JointFit:
             f" wrongly {((p >= FLOOR) & answerable & ~right).sum() / answerable.sum():.3f};"
             f" rightly at fires of .10 {((own > at) & right).sum() / answerable.sum():.3f}"
         )
+
+    def sibling_line(self, odds: Numbers) -> str:
+        """Return what is chosen among near skills of one owner."""
+        p = probability(odds[self.near.stop :])
+        fits, right = self._outcomes()
+        chosen = p >= FLOOR
+        at = np.quantile(p[~fits], 0.9)
+        rightly = right | ~fits
+        return (
+            f"# near skills of one owner: first {right[fits].mean():.3f}, rightly chosen"
+            f" {(chosen & right)[fits].mean():.3f}, wrongly {(chosen & ~right)[fits].mean():.3f};"
+            f" without the skill fire {chosen[~fits].mean():.3f};"
+            f" AUROC against what is rightly first {auroc(p[rightly], right[rightly]):.3f};"
+            f" rightly at fires of .10 {((p > at) & right)[fits].mean():.3f}"
+        )
+
+
+def _shares(answerable: Numbers, right: Numbers) -> Numbers:
+    """Return what each row counts of one."""
+    return np.where(
+        answerable,
+        (1.0 - NOTHING_FITS) / answerable.sum() * np.where(right, 1.0, WRONG),
+        NOTHING_FITS / (~answerable).sum(),
+    )
 
 
 def main() -> None:
@@ -238,8 +342,14 @@ def main() -> None:
         )
     )
     near = list(near_samples(options.shared, scorer))
-    both = JointFit(drawn, near)
-    print(f"# {len(drawn):,} questions to drawn libraries, {len(near):,} near misses and answers")
+    pool = Pool(read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz")), {}, {})
+    described = read_descriptions(pool, options.descriptions)
+    siblings = list(sibling_samples(options.shared, scorer, described))
+    both = JointFit(drawn, near, siblings)
+    print(
+        f"# {len(drawn):,} questions to drawn libraries, {len(near):,} near misses and answers,"
+        f" {len(siblings):,} questions to siblings"
+    )
     shipped = np.array([*Encoder.calibration])
     for what, odds in (
         ("built-in evidence alone", both.rows[:, 0]),
@@ -249,6 +359,7 @@ def main() -> None:
         print(f"# {what}:")
         print("\n".join(totals_of(both.answers, probability(odds[: both.size]))))
         print(both.near_lines(odds))
+        print(both.sibling_line(odds))
     numbers = both.fitted(np.ones(len(both.rows), dtype=bool))
     print(f"    calibration = ({', '.join(f'{number:.4f}' for number in numbers)})")
 

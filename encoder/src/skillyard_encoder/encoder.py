@@ -99,20 +99,20 @@ class Encoder(Model):
     is_english = True
 
     calibration = (
-        *(-1.7623, 0.7171, 8.4513, -5.1629),
-        *(-0.6571, 0.7370, 0.0417),
-        *(0.0796, 0.0619, -0.9294, 1.7384, 0.0441, -0.0103, -4.7335),
-        *(0.6624, 2.3459, 0.7818, -1.0875, -0.3259, 0.0045, -0.1700),
-        *(7.7997, 14.7209),
-        *(0.0059, -0.4318, -0.9230, 0.1793, 5.1605),
-        *(8.2129, 0.9076, 3.7023, 3.2244, -13.9681),
+        *(-1.2622, 0.7411, 8.7878, -5.8444),
+        *(-0.5729, -0.0794, 1.0659),
+        *(0.0374, 0.1585, -0.8197, 1.8082, 0.0136, 0.0224, -4.4353),
+        *(1.0336, 1.6314, 0.9705, -0.7586, -0.4243, -0.0410, -0.1647),
+        *(4.2462, 20.5745),
+        *(0.0021, -0.4253, -0.6911, -0.1274, 5.9941),
+        *(7.0075, -0.2458, 4.9417, 5.0785, -9.8714),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
     :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
 
-    order = (0.6979, 0.8701, 1.9067)
+    order = (0.6371, 0.8407, 2.1525)
     """What counts once more among the best skills of an English request: the share of it that a
     skill contains, the share of names that it does not, and the cosine
     (``python -m training.order --encoder``)."""
