@@ -92,8 +92,8 @@ class Labelled(NamedTuple):
         """
         from skillyard.engine.skill import CONVENTION_TAG
 
-        closed = {slug(s.name) for s in library if s.hidden or CONVENTION_TAG in s.tags}
-        if PUBLIC not in self.groups or not self.right or not self.right <= closed:
+        manual_names = {slug(s.name) for s in library if s.hidden or CONVENTION_TAG in s.tags}
+        if PUBLIC not in self.groups or not self.right or not self.right <= manual_names:
             return self
         groups = ROWS["manual"], *self.groups[1:]
         return self._replace(right=frozenset(), groups=groups)
@@ -264,8 +264,8 @@ def figures() -> Iterator[Figure]:
 
 
 def _is_absent_group(name: str) -> bool:
-    sought = PUBLIC if name == ROWS["manual"] else name
-    return any(_is_absent(request.library) for request in _requests() if sought in request.groups)
+    group = PUBLIC if name == ROWS["manual"] else name
+    return any(_is_absent(request.library) for request in _requests() if group in request.groups)
 
 
 def table() -> Iterator[str]:

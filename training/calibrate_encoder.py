@@ -177,21 +177,21 @@ def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
             yield NearSample(row, int(number), hand, bool(key), best == key)
 
 
-def sibling_samples(shared: str, scorer: Hybrid, described: Numbers) -> Iterator[SiblingSample]:
+def sibling_samples(shared: str, scorer: Hybrid, vectors: Numbers) -> Iterator[SiblingSample]:
     """Yield what a hand asked of eight near skills of one owner, perhaps among more of the same.
 
     Each request was written for one of the eight and none of the others, so without that skill
-    nothing fits. ``described`` are the teacher's vectors of the descriptions.
+    nothing fits. ``vectors`` are the teacher's vectors of the descriptions.
     """
     skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
     places = {skill.id: place for place, skill in enumerate(skills)}
     groups: dict[int, list[str]] = {}
     for number, key in read_rows(os.path.join(HERE, "data", "siblings.tsv")):
         groups.setdefault(int(number), []).append(key)
-    asked: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for key, _, text, hand, _ in read_rows(os.path.join(HERE, "data", "hands.tsv")):
         if hand == f"hand{SIBLING_HAND}":
-            asked.setdefault(key, []).append(text)
+            texts.setdefault(key, []).append(text)
     random = np.random.default_rng(SEED)
     for number, keys in groups.items():
         owner = keys[0].partition("/")[0]
@@ -200,14 +200,14 @@ def sibling_samples(shared: str, scorer: Hybrid, described: Numbers) -> Iterator
         library = [places[key] for key in [*keys, *(k for n in more for k in groups[int(n)])]]
         whole = scorer.bind([skills[place] for place in library])
         for key in keys:
-            wanted = places[key]
-            rest = [p for p in library if p != wanted and described[p] @ described[wanted] < COPY]
+            target = places[key]
+            rest = [p for p in library if p != target and vectors[p] @ vectors[target] < COPY]
             without = scorer.bind([skills[place] for place in rest])
-            for text in asked.get(key, ()):
+            for text in texts.get(key, ()):
                 for bound in (whole, without):
-                    asked_of = bound.prepare(Query(text))
-                    if (row := scored_row(asked_of)) is not None:
-                        is_right = best_of(asked_of) == key
+                    answer = bound.prepare(Query(text))
+                    if (row := scored_row(answer)) is not None:
+                        is_right = best_of(answer) == key
                         yield SiblingSample(
                             row, number, len(library), bound is whole, bound is whole and is_right
                         )
@@ -301,13 +301,13 @@ class JointFit:
         """Return what is chosen among near skills of one owner."""
         p = probability(odds[self.near.stop :])
         fits, right = self._outcomes()
-        chosen = p >= FLOOR
+        hits = p >= FLOOR
         at = np.quantile(p[~fits], 0.9)
         rightly = right | ~fits
         return (
             f"# near skills of one owner: first {right[fits].mean():.3f}, rightly chosen"
-            f" {(chosen & right)[fits].mean():.3f}, wrongly {(chosen & ~right)[fits].mean():.3f};"
-            f" without the skill fire {chosen[~fits].mean():.3f};"
+            f" {(hits & right)[fits].mean():.3f}, wrongly {(hits & ~right)[fits].mean():.3f};"
+            f" without the skill fire {hits[~fits].mean():.3f};"
             f" AUROC against what is rightly first {auroc(p[rightly], right[rightly]):.3f};"
             f" rightly at fires of .10 {((p > at) & right)[fits].mean():.3f}"
         )
@@ -343,8 +343,8 @@ def main() -> None:
     )
     near = list(near_samples(options.shared, scorer))
     pool = Pool(read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz")), {}, {})
-    described = read_descriptions(pool, options.descriptions)
-    siblings = list(sibling_samples(options.shared, scorer, described))
+    vectors = read_descriptions(pool, options.descriptions)
+    siblings = list(sibling_samples(options.shared, scorer, vectors))
     both = JointFit(drawn, near, siblings)
     print(
         f"# {len(drawn):,} questions to drawn libraries, {len(near):,} near misses and answers,"

@@ -119,10 +119,10 @@ def load_encoder(dropout: float = 0.0) -> Encoder:
     return encoder
 
 
-def blend(tuned: Encoder) -> Encoder:
+def blend(model: Encoder) -> Encoder:
     """Return the encoder whose weights lie between the untuned and the tuned ones."""
     encoder = load_encoder()
-    own, theirs = encoder.state_dict(), tuned.state_dict()
+    own, theirs = encoder.state_dict(), model.state_dict()
     encoder.load_state_dict(
         {name: BLEND * theirs[name] + (1 - BLEND) * value for name, value in own.items()}
     )

@@ -24,7 +24,7 @@ from training.requests import (
 )
 from training.teacher import encode
 
-__all__ = ["Examples", "confused", "read_examples", "skill_views"]
+__all__ = ["Examples", "mine_negatives", "read_examples", "skill_views"]
 
 TWIN = 0.78
 """Cosine of two descriptions by the untuned model from which their skills do the same."""
@@ -138,27 +138,27 @@ def read_examples(
     return examples
 
 
-def confused(examples: Examples, read: Callable[[list[str]], Any]) -> None:
+def mine_negatives(examples: Examples, read: Callable[[list[str]], Any]) -> None:
     """Make the hard negatives those that a model takes for the right skill, or nearly.
 
     ``read`` returns the model's vectors of texts.
     """
     random = np.random.default_rng(SEED)
-    asked: list[tuple[int, str]] = []
+    pairs: list[tuple[int, str]] = []
     for place, texts in sorted(examples.requests.items()):
         some = [texts[at] for at in random.permutation(len(texts))]
-        asked += [(place, each) for each in [*examples.later.get(place, ()), *some][:ASKED]]
+        pairs += [(place, each) for each in [*examples.later.get(place, ()), *some][:ASKED]]
     skills = read([views[0] for views in examples.views])
-    found: dict[int, list[int]] = {}
-    for (place, _), request in zip(asked, read([text for _, text in asked]), strict=True):
+    negatives: dict[int, list[int]] = {}
+    for (place, _), request in zip(pairs, read([text for _, text in pairs]), strict=True):
         scores = skills @ request
         near = np.argsort(-scores, kind="stable")[:CONFUSED]
         cosines = examples.described[near] @ examples.described[place]
         other = examples.names[near] != examples.names[place]
         below = scores[near] < BELOW * scores[place]
-        negative = examples.usable[near] & other & below & (cosines < LIKE)
-        found.setdefault(place, []).extend(near[negative][:MOST].tolist())
-    examples.hard.update({place: listed for place, listed in found.items() if listed})
+        mask = examples.usable[near] & other & below & (cosines < LIKE)
+        negatives.setdefault(place, []).extend(near[mask][:MOST].tolist())
+    examples.hard.update({place: listed for place, listed in negatives.items() if listed})
 
 
 def _usable(skills: Sequence[Skill], shared: str, without: int | None) -> Any:

@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 from training.encoder import Encoder, Tokens, blend, load_encoder, load_tokenizer, pad
-from training.encoder_examples import Examples, confused, read_examples
+from training.encoder_examples import Examples, mine_negatives, read_examples
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 SEED = 7
@@ -101,8 +101,8 @@ class _Batches:
         for place in chosen[:GROUPS]:
             chosen += self._some(self._near(place, chosen), GROUP - 1, random)
         negatives = [self._negative(place, random) for place in chosen]
-        asked = [self._some(self.examples.requests[place], REQUESTS, random) for place in chosen]
-        return self._shown(chosen, negatives, asked, random)
+        texts = [self._some(self.examples.requests[place], REQUESTS, random) for place in chosen]
+        return self._step_of(chosen, negatives, texts, random)
 
     def _near(self, place: int, chosen: Sequence[int]) -> list[int]:
         return [each for each in self.examples.near(place) if each not in chosen]
@@ -110,16 +110,16 @@ class _Batches:
     def _some(self, listed: Sequence[Any], number: int, random: np.random.Generator) -> list[Any]:
         return [listed[at] for at in random.permutation(len(listed))[:number]]
 
-    def _shown(
+    def _step_of(
         self,
         chosen: list[int],
         negatives: Sequence[int | None],
-        asked: Sequence[list[str]],
+        texts: Sequence[list[str]],
         random: np.random.Generator,
     ) -> Step:
         """Return the step in which these skills are asked for."""
-        requests = [self.tokens(text) for texts in asked for text in texts]
-        right = [at for at, texts in enumerate(asked) for _ in texts]
+        requests = [self.tokens(text) for some in texts for text in some]
+        right = [at for at, some in enumerate(texts) for _ in some]
         shown = [*chosen, *(each for each in negatives if each is not None)]
         skills = [self.tokens(self._view(place, random)) for place in shown]
         twins = self.examples.twins(chosen, shown)
@@ -156,12 +156,12 @@ class _LaterBatches(_Batches):
                 near = [each for each in near if each in later] or near
             chosen += self._some(near, GROUP - 1, random)
         negatives = [self._negative(place, random) for place in chosen]
-        asked = []
+        texts = []
         for place in chosen:
             first = self._some(later.get(place, ()), 2 if is_later else 1, random)
             rest = self._some(self.examples.requests[place], REQUESTS, random)
-            asked.append([*first, *rest][:REQUESTS])
-        return self._shown(chosen, negatives, asked, random)
+            texts.append([*first, *rest][:REQUESTS])
+        return self._step_of(chosen, negatives, texts, random)
 
 
 def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
@@ -292,7 +292,7 @@ def main() -> None:
     run = partial(tune, every=options.every, limit=options.steps, bfloat16=options.bfloat16)
     first = _Batches(examples)
     encoder = run(first, load_encoder(DROPOUT), RATE, state)
-    confused(examples, partial(_read, first, blend(encoder), bfloat16=options.bfloat16))
+    mine_negatives(examples, partial(_read, first, blend(encoder), bfloat16=options.bfloat16))
     encoder = run(_LaterBatches(examples), encoder, LATER_RATE, later)
     beside = options.out.with_name(options.out.name + ".tmp")
     save_file({name: value.contiguous() for name, value in encoder.state_dict().items()}, beside)

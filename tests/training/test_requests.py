@@ -74,10 +74,10 @@ def test_siblings_are_eight_skills_of_one_owner_that_their_hand_wrote_for() -> N
     groups: dict[str, set[str]] = {}
     for number, key in rows_of("siblings.tsv"):
         groups.setdefault(number, set()).add(key)
-    assert {len(keys) for keys in groups.values()} == {8}
-    assert all(len({key.partition("/")[0] for key in keys}) == 1 for keys in groups.values())
-    asked = {row[0] for row in rows_of("hands.tsv") if row[3] == f"hand{SIBLING_HAND}"}
-    assert asked <= set().union(*groups.values())
+    assert {len(group) for group in groups.values()} == {8}
+    assert all(len({key.partition("/")[0] for key in group}) == 1 for group in groups.values())
+    keys = {row[0] for row in rows_of("hands.tsv") if row[3] == f"hand{SIBLING_HAND}"}
+    assert keys <= set().union(*groups.values())
 
 
 def test_near_misses_are_asked_of_libraries_of_forty() -> None:
