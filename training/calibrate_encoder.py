@@ -29,6 +29,7 @@ from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid.constants import Features
 from skillyard.engine.ranking.hybrid.scorer import FLOOR, HYBRID, Hybrid, ScoredHybrid
 from skillyard.engine.ranking.query import Query
+from skillyard.engine.skill import Skill
 from skillyard_encoder import Encoder
 from training.calibrate import (
     WRONG,
@@ -47,11 +48,11 @@ from training.calibrate import (
 from training.coverage import COPY
 from training.libraries import unseen_wishes
 from training.pool import Pool
-from training.requests import CHOOSING_HANDS, HERE, SIBLING_HAND, read_rows
+from training.requests import CHOOSING_HANDS, HERE, PROBABILITY_HANDS, SIBLING_HAND, read_rows
 
 STRENGTH = 8.0
 """Weight of the squared coefficients (of standardised columns)."""
-NOTHING_FITS = 0.4
+NOTHING_FITS = 0.33
 """Share of the requests that nothing in a library fits. An assumption: nobody has counted what
 users ask, and a floor means nothing without it."""
 NEAR = 1.5
@@ -213,6 +214,29 @@ def sibling_samples(shared: str, scorer: Hybrid, vectors: Numbers) -> Iterator[S
                         )
 
 
+def collection_samples(scorer: Hybrid) -> Iterator[SiblingSample]:
+    """Yield what hands asked of collections of one product that they wrote (``PROBABILITY_HANDS``).
+
+    What a skill fits is asked with that skill and without it.
+    """
+    data = os.path.join(HERE, "data")
+    members: dict[str, dict[str, Skill]] = {}
+    for number, name, description in read_rows(os.path.join(data, "encoder_libraries.tsv")):
+        skill = Skill(name, description, "", id=f"{number}/{name}")
+        members.setdefault(number, {})[name] = skill
+    for number, kind, text, name, hand in read_rows(os.path.join(data, "encoder_choices.tsv")):
+        if hand not in PROBABILITY_HANDS:
+            continue
+        skills = members[number]
+        rest = [each for key, each in skills.items() if key != name]
+        for library in (list(skills.values()), rest) if kind == "fit" else (list(skills.values()),):
+            answer = scorer.bind(library).prepare(Query(text))
+            if (row := scored_row(answer)) is not None:
+                fits = kind == "fit" and library is not rest
+                is_right = fits and best_of(answer) == skills[name].id
+                yield SiblingSample(row, int(number), len(skills), fits, is_right)
+
+
 class JointFit:
     """Drawn libraries, near misses and siblings as columns, with what each row counts."""
 
@@ -344,7 +368,7 @@ def main() -> None:
     near = list(near_samples(options.shared, scorer))
     pool = Pool(read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz")), {}, {})
     vectors = read_descriptions(pool, options.descriptions)
-    siblings = list(sibling_samples(options.shared, scorer, vectors))
+    siblings = [*sibling_samples(options.shared, scorer, vectors), *collection_samples(scorer)]
     both = JointFit(drawn, near, siblings)
     print(
         f"# {len(drawn):,} questions to drawn libraries, {len(near):,} near misses and answers,"

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,16 +15,19 @@ from skillyard.engine.skill import Skill
 from training.folds import fold_of
 from training.pool import names_of
 from training.requests import (
+    HERE,
     LATER_HANDS,
+    PROBABILITY_HANDS,
     SIBLING_HAND,
     excluded_ids,
     held_out,
     read_hands,
+    read_rows,
     request_rows,
 )
 from training.teacher import encode
 
-__all__ = ["Examples", "mine_negatives", "read_examples", "skill_views"]
+__all__ = ["Examples", "SkillLibrary", "mine_negatives", "read_examples", "skill_views"]
 
 TWIN = 0.78
 """Cosine of two descriptions by the untuned model from which their skills do the same."""
@@ -55,6 +58,17 @@ HEADINGS = 12
 BODY_CHARS = 700
 
 
+class SkillLibrary(NamedTuple):
+    """Near skills of one owner or product, and what was asked of them."""
+
+    skills: list[tuple[str, str, str]]
+    """As :func:`skill_views`."""
+    fits: list[tuple[str, int]]
+    """Requests, and the place in :attr:`skills` of the one that fits."""
+    misses: list[str]
+    """Requests that none of the skills fits."""
+
+
 @dataclass(frozen=True)
 class Examples:
     """The examples of one run, by the place of a skill in the pool."""
@@ -69,6 +83,8 @@ class Examples:
     """By place: whether it may be shown as a negative."""
     later: dict[int, list[str]]
     """Requests of the second stage, for skills of :attr:`requests`."""
+    libraries: list[SkillLibrary]
+    """Those of the third stage."""
     hard: dict[int, list[int]] = field(default_factory=dict)
 
     @property
@@ -133,9 +149,42 @@ def read_examples(
     views = [skill_views(skill) for skill in skills]
     owners = np.array([skill.id.split("/", 1)[0] for skill in skills])
     usable = _usable(skills, shared, without)
-    examples = Examples(requests, views, names_of(skills), described, owners, usable, later)
+    usable_views = {
+        skill.id: view
+        for skill, view, may_be in zip(skills, views, usable, strict=True)
+        if may_be and not (held_out_skills and held_out(skill.id))
+    }
+    libraries = _read_libraries(usable_views)
+    examples = Examples(
+        requests, views, names_of(skills), described, owners, usable, later, libraries
+    )
     examples.hard.update(_hard_negatives(examples))
     return examples
+
+
+def _read_libraries(views: dict[str, tuple[str, str, str]]) -> list[SkillLibrary]:
+    """Return the libraries of which every skill may be shown.
+
+    ``views`` are those of skills of the pool; a skill that was written for its library has a
+    description in the file.
+    """
+    members: dict[str, list[str]] = {}
+    for number, key, description in read_rows(f"{HERE}/data/encoder_libraries.tsv"):
+        members.setdefault(number, []).append(key)
+        if description:
+            views[f"{number}/{key}"] = (f"{key}. {description}",) * 3
+    libraries: dict[str, SkillLibrary] = {}
+    for number, keys in members.items():
+        texts = [views.get(key) or views.get(f"{number}/{key}") for key in keys]
+        if None not in texts:
+            libraries[number] = SkillLibrary([each for each in texts if each], [], [])
+    for number, kind, text, key, hand in read_rows(f"{HERE}/data/encoder_choices.tsv"):
+        if number in libraries and hand not in PROBABILITY_HANDS:
+            if kind == "fit":
+                libraries[number].fits.append((text, members[number].index(key)))
+            else:
+                libraries[number].misses.append(text)
+    return [each for each in libraries.values() if each.fits]
 
 
 def mine_negatives(examples: Examples, read: Callable[[list[str]], Any]) -> None:

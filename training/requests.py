@@ -9,6 +9,7 @@ __all__ = [
     "CHOOSING_HANDS",
     "HERE",
     "LATER_HANDS",
+    "PROBABILITY_HANDS",
     "SIBLING_HAND",
     "UNSEEN_HANDS",
     "excluded_ids",
@@ -29,6 +30,10 @@ LATER_HANDS = (16, 17, 18, 19, 21, 22, 23)
 """Hands that wrote for eight near skills of one library at a time; the encoder's second stage."""
 SIBLING_HAND = 20
 """Another such hand, which the encoder does not see: its probability does."""
+
+PROBABILITY_HANDS = ("near26", "near27")
+"""Hands that wrote collections of one product, which the encoder does not see: its probability
+does."""
 
 
 def held_out(key: str) -> bool:

@@ -13,8 +13,11 @@ the same are no negatives. Four skills of a batch bring near skills of their own
 request is told from what stands beside it in a library of one product. Otherwise the recipe is that
 of spec/encoder.md. A second stage adds the requests of hands 16 to 23, each written against seven
 near skills of one library, to every other step; its hard negatives are what the first stage
-confuses (Xiong et al., ICLR 2021, https://arxiv.org/abs/2007.00808). The state is written every
-``--every`` steps beside ``--out``; a run that was interrupted goes on from it, with equal results.
+confuses (Xiong et al., ICLR 2021, https://arxiv.org/abs/2007.00808). In a third one every other
+step asks two libraries what they have and what they lack: there, a request that nothing fits is to
+lie farther than ``NOTHING`` from every skill, and in all steps one that a skill fits nearer to it.
+The state is written every ``--every`` steps beside ``--out``; a run that was interrupted goes on
+from it, with equal results.
 """
 
 from __future__ import annotations
@@ -62,6 +65,16 @@ and the start of its body."""
 LATER_STEPS = 200
 """Steps of the second stage."""
 LATER_RATE = 8e-5
+LAST_STEPS = 200
+"""Steps of the third stage."""
+LAST_RATE = 7e-5
+LIBRARIES = 3
+"""Libraries of a step that asks for what they lack."""
+NOTHING = 0.42
+"""The cosine of "none of these". Learned with the weights, it ended between .37 and .43."""
+FITS = 24
+MISSES = 40
+"""Requests of a library in such a step, at most."""
 CHUNK = 32
 """Texts that go through the encoder together: those of similar length, so little is padding."""
 
@@ -75,6 +88,8 @@ class Step(NamedTuple):
     """By request: its place among the skills."""
     excluded: torch.Tensor
     """requests x skills: True for skills that do the same as the right one."""
+    nothing: float | None = None
+    """The cosine of one more choice, none of the skills; it has the last place."""
 
 
 class _Batches:
@@ -121,7 +136,7 @@ class _Batches:
         requests = [self.tokens(text) for some in texts for text in some]
         right = [at for at, some in enumerate(texts) for _ in some]
         shown = [*chosen, *(each for each in negatives if each is not None)]
-        skills = [self.tokens(self._view(place, random)) for place in shown]
+        skills = [self.tokens(self._view(self.examples.views[place], random)) for place in shown]
         twins = self.examples.twins(chosen, shown)
         twins[np.arange(len(chosen)), np.arange(len(chosen))] = False
         return Step(requests, skills, torch.tensor(right), torch.tensor(twins[right]))
@@ -130,8 +145,8 @@ class _Batches:
         hard = self.examples.hard.get(place, ())
         return int(hard[random.integers(len(hard))]) if len(hard) else None
 
-    def _view(self, place: int, random: np.random.Generator) -> str:
-        return self.examples.views[place][int(random.choice(len(VIEWS), p=VIEWS))]
+    def _view(self, views: Sequence[str], random: np.random.Generator) -> str:
+        return views[int(random.choice(len(VIEWS), p=VIEWS))]
 
     def tokens(self, text: str) -> Tokens:
         """Return the word pieces of a text, as many as a step shows."""
@@ -164,6 +179,34 @@ class _LaterBatches(_Batches):
         return self._step_of(chosen, negatives, texts, random)
 
 
+class _LastBatches(_LaterBatches):
+    """The steps of the third stage: every other one asks libraries that may lack what is wanted."""
+
+    steps = LAST_STEPS
+
+    def step(self, number: int) -> Step:
+        """Return the texts of a step; it depends on its number alone."""
+        if number % 2:
+            return super().step(number // 2)._replace(nothing=NOTHING)
+        random = np.random.default_rng((SEED + 2, number))
+        requests: list[str] = []
+        right: list[int | None] = []
+        skills: list[tuple[str, str, str]] = []
+        for library in self._some(self.examples.libraries, LIBRARIES, random):
+            misses = self._some(library.misses, MISSES, random)
+            fits = self._some(library.fits, FITS, random)
+            requests += [*misses, *(text for text, _ in fits)]
+            right += [*(None for _ in misses), *(len(skills) + place for _, place in fits)]
+            skills += library.skills
+        return Step(
+            [self.tokens(text) for text in requests],
+            [self.tokens(self._view(views, random)) for views in skills],
+            torch.tensor([len(skills) if place is None else place for place in right]),
+            torch.zeros(len(requests), len(skills), dtype=torch.bool),
+            NOTHING,
+        )
+
+
 def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
     """Return the vectors of the texts, in their order."""
     order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
@@ -186,8 +229,10 @@ def loss_of(encoder: Encoder, step: Step, *, bfloat16: bool) -> torch.Tensor:
     """Return the InfoNCE loss: the right skill against the others of the step."""
     with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
         requests, skills = encode(encoder, step.requests), encode(encoder, step.skills)
-    scores = requests.float() @ skills.float().T / TEMPERATURE
-    return torch.nn.functional.cross_entropy(scores.masked_fill(step.excluded, -1e4), step.right)
+    cosines = (requests.float() @ skills.float().T).masked_fill(step.excluded, -1e3)
+    if step.nothing is not None:
+        cosines = torch.nn.functional.pad(cosines, (0, 1), value=step.nothing)
+    return torch.nn.functional.cross_entropy(cosines / TEMPERATURE, step.right)
 
 
 def rate_at(step: int, steps: int) -> float:
@@ -287,18 +332,20 @@ def main() -> None:
         without_hands=[*CHOOSING_HANDS, *UNSEEN_HANDS, *options.without_hands],
     )
     print(f"{len(examples.requests):,} skills, {examples.size:,} requests", flush=True)
-    state = options.out.with_name(options.out.name + ".state")
-    later = options.out.with_name(options.out.name + ".later")
+    states = [options.out.with_name(f"{options.out.name}.state{stage}") for stage in (1, 2, 3)]
     run = partial(tune, every=options.every, limit=options.steps, bfloat16=options.bfloat16)
-    first = _Batches(examples)
-    encoder = run(first, load_encoder(DROPOUT), RATE, state)
-    mine_negatives(examples, partial(_read, first, blend(encoder), bfloat16=options.bfloat16))
-    encoder = run(_LaterBatches(examples), encoder, LATER_RATE, later)
+    first, later, last = _Batches(examples), _LaterBatches(examples), _LastBatches(examples)
+    read = partial(_read, first, bfloat16=options.bfloat16)
+    encoder = run(first, load_encoder(DROPOUT), RATE, states[0])
+    mine_negatives(examples, partial(read, blend(encoder)))
+    encoder = run(later, encoder, LATER_RATE, states[1])
+    mine_negatives(examples, partial(read, blend(encoder)))
+    encoder = run(last, encoder, LAST_RATE, states[2])
     beside = options.out.with_name(options.out.name + ".tmp")
     save_file({name: value.contiguous() for name, value in encoder.state_dict().items()}, beside)
     os.replace(beside, options.out)
-    state.unlink(missing_ok=True)
-    later.unlink(missing_ok=True)
+    for path in states:
+        path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

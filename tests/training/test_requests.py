@@ -17,6 +17,7 @@ from training.requests import (
     request_rows,
 )
 
+NEVER_TRAINED = {f"hand{n}" for n in (*CHOOSING_HANDS, *UNSEEN_HANDS, SIBLING_HAND)}
 STYLES = {"vague", "symptom", "nonnative", "other", "plain", "work"}
 
 
@@ -60,7 +61,7 @@ def rows_of(name: str) -> list[list[str]]:
 
 
 def test_no_skill_of_the_hands_left_out_has_a_request_by_another() -> None:
-    left_out = {f"hand{number}" for number in (*CHOOSING_HANDS, *UNSEEN_HANDS)}
+    left_out = NEVER_TRAINED - {f"hand{SIBLING_HAND}"}
     rows = rows_of("hands.tsv")
     unseen = {row[0] for row in rows if row[3] in left_out}
     assert unseen.isdisjoint(row[0] for row in rows if row[3] not in left_out)
@@ -96,6 +97,18 @@ def test_choices_are_for_skills_of_their_library() -> None:
         assert kind in {"sense", "job", "product", "step", "fit", "forbidden"}
         assert (number, skill) in libraries
         assert (kind == "forbidden") == ((number, forbidden) in libraries)
+
+
+def test_libraries_of_the_encoder_hold_no_skill_that_measures_it() -> None:
+    libraries = rows_of("encoder_libraries.tsv")
+    keys = {key for _, key, _ in libraries}
+    others = {key for _, key in rows_of("libraries.tsv")}
+    others |= {row[0] for row in rows_of("hands.tsv") if row[3] in NEVER_TRAINED}
+    assert keys.isdisjoint(others)
+    pairs = {(number, key) for number, key, _ in libraries}
+    rows = rows_of("encoder_choices.tsv")
+    assert {kind for _, kind, *_ in rows} == {"sense", "job", "product", "step", "fit"}
+    assert all((number, key) in pairs for number, _, _, key, _ in rows)
 
 
 def test_later_judgements_change_none_of_the_shared_ones() -> None:

@@ -99,20 +99,20 @@ class Encoder(Model):
     is_english = True
 
     calibration = (
-        *(-1.2622, 0.7411, 8.7878, -5.8444),
-        *(-0.5729, -0.0794, 1.0659),
-        *(0.0374, 0.1585, -0.8197, 1.8082, 0.0136, 0.0224, -4.4353),
-        *(1.0336, 1.6314, 0.9705, -0.7586, -0.4243, -0.0410, -0.1647),
-        *(4.2462, 20.5745),
-        *(0.0021, -0.4253, -0.6911, -0.1274, 5.9941),
-        *(7.0075, -0.2458, 4.9417, 5.0785, -9.8714),
+        *(-6.3814, 0.6011, 13.3075, -11.0237),
+        *(0.0107, -0.7960, 1.6860),
+        *(0.3432, -0.0684, -0.7832, 1.1753, 0.0421, 0.0258, -4.8210),
+        *(1.4147, 1.8295, 1.1421, -0.7960, 0.2370, 0.0259, -0.0667),
+        *(15.1821, 6.6175),
+        *(0.0012, -0.2315, -0.8115, 0.0754, 0.8545),
+        *(20.4973, -1.0012, -0.5175, 3.8551, -17.5751),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
     :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
 
-    order = (0.6371, 0.8407, 2.1525)
+    order = (0.6091, 0.7705, 1.9392)
     """What counts once more among the best skills of an English request: the share of it that a
     skill contains, the share of names that it does not, and the cosine
     (``python -m training.order --encoder``)."""
