@@ -220,21 +220,21 @@ def collection_samples(scorer: Hybrid) -> Iterator[SiblingSample]:
     What a skill fits is asked with that skill and without it.
     """
     data = os.path.join(HERE, "data")
-    members: dict[str, dict[str, Skill]] = {}
+    members: dict[str, list[Skill]] = {}
     for number, name, description in read_rows(os.path.join(data, "encoder_libraries.tsv")):
         skill = Skill(name, description, "", id=f"{number}/{name}")
-        members.setdefault(number, {})[name] = skill
+        members.setdefault(number, []).append(skill)
     for number, kind, text, name, hand in read_rows(os.path.join(data, "encoder_choices.tsv")):
         if hand not in PROBABILITY_HANDS:
             continue
-        skills = members[number]
-        rest = [each for key, each in skills.items() if key != name]
-        for library in (list(skills.values()), rest) if kind == "fit" else (list(skills.values()),):
+        whole = members[number]
+        rest = [skill for skill in whole if skill.name != name]
+        for library in (whole, rest) if kind == "fit" else (whole,):
             answer = scorer.bind(library).prepare(Query(text))
             if (row := scored_row(answer)) is not None:
-                fits = kind == "fit" and library is not rest
-                is_right = fits and best_of(answer) == skills[name].id
-                yield SiblingSample(row, int(number), len(skills), fits, is_right)
+                fits = kind == "fit" and library is whole
+                is_right = fits and best_of(answer) == f"{number}/{name}"
+                yield SiblingSample(row, int(number), len(whole), fits, is_right)
 
 
 class JointFit:
@@ -329,7 +329,7 @@ class JointFit:
         at = np.quantile(p[~fits], 0.9)
         rightly = right | ~fits
         return (
-            f"# near skills of one owner: first {right[fits].mean():.3f}, rightly chosen"
+            f"# near skills of one owner or product: first {right[fits].mean():.3f}, rightly chosen"
             f" {(hits & right)[fits].mean():.3f}, wrongly {(hits & ~right)[fits].mean():.3f};"
             f" without the skill fire {hits[~fits].mean():.3f};"
             f" AUROC against what is rightly first {auroc(p[rightly], right[rightly]):.3f};"

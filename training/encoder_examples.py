@@ -169,13 +169,14 @@ def _read_libraries(views: dict[str, tuple[str, str, str]]) -> list[SkillLibrary
     description in the file.
     """
     members: dict[str, list[str]] = {}
+    own: dict[tuple[str, str], tuple[str, str, str]] = {}
     for number, key, description in read_rows(f"{HERE}/data/encoder_libraries.tsv"):
         members.setdefault(number, []).append(key)
         if description:
-            views[f"{number}/{key}"] = (f"{key}. {description}",) * 3
+            own[number, key] = (f"{key}. {description}",) * 3
     libraries: dict[str, SkillLibrary] = {}
     for number, keys in members.items():
-        texts = [views.get(key) or views.get(f"{number}/{key}") for key in keys]
+        texts = [views.get(key) or own.get((number, key)) for key in keys]
         if None not in texts:
             libraries[number] = SkillLibrary([each for each in texts if each], [], [])
     for number, kind, text, key, hand in read_rows(f"{HERE}/data/encoder_choices.tsv"):

@@ -14,7 +14,7 @@ request is told from what stands beside it in a library of one product. Otherwis
 of spec/encoder.md. A second stage adds the requests of hands 16 to 23, each written against seven
 near skills of one library, to every other step; its hard negatives are what the first stage
 confuses (Xiong et al., ICLR 2021, https://arxiv.org/abs/2007.00808). In a third one every other
-step asks two libraries what they have and what they lack: there, a request that nothing fits is to
+step asks some libraries what they have and what they lack: there, a request that nothing fits is to
 lie farther than ``NOTHING`` from every skill, and in all steps one that a skill fits nearer to it.
 The state is written every ``--every`` steps beside ``--out``; a run that was interrupted goes on
 from it, with equal results.
