@@ -17,7 +17,7 @@ from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
-LIMITS = {"cli": (35, 189, 15), "http": (39, 160, 13), "mcp": (40, 168, 13)}
+LIMITS = {"cli": (35, 190, 15), "http": (39, 160, 13), "mcp": (40, 168, 13)}
 """Files, functions, depth. Over HTTP, three files and seven functions write the log line of an
 answer that the client already has: they are in a journey or not, as the threads happen to run."""
 

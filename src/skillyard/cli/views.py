@@ -110,7 +110,11 @@ def selection(result: SelectResult) -> Iterator[Block]:
 
 
 def _abstention(result: SelectResult) -> Iterator[Block]:
-    maybe = result.selection.maybe
+    hidden, maybe = result.selection.left_to_user, result.selection.maybe
+    if hidden is not None and result.top_k:
+        call = Span(clean_line(f"@{hidden.name}"), "name")
+        yield line(Span("What fits best is left to you:", "head"), " call it by ", call, ".")
+        return
     if maybe:
         from skillyard.engine.selection import labels
 

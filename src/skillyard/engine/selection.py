@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_REJECTED = 10
 """Number of rejected skills in a selection; ``considered`` counts all candidates."""
+LEFT_TO_USER = "below a skill that only its user calls"
+"""Says no name: models read it too, and hidden skills are hidden from them."""
 MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
 
@@ -113,6 +115,8 @@ class Selection(NamedTuple):
     """Two or three skills with nearly equal scores, for the user to choose; otherwise empty."""
     maybe: tuple[Match, ...] = ()
     """When no skill passes, up to three that nearly do, to ask the user about."""
+    left_to_user: Skill | None = None
+    """The hidden skill that fits best; then nothing is selected in its place."""
 
     @property
     def best(self) -> Match | None:
@@ -153,13 +157,13 @@ def select(
     pairs = _pairs(catalog, request, policy, scored)
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     passed = _at_least(least, pairs)
-    lacks = MissingRequirements(catalog, request)
+    lacks = Refusals(catalog, request, scored)
     best = _best(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE), lacks)
     ordered = [_match(pair, resolved, scored, lacks.of(pair[0])) for pair in best]
     matches = [match for match in ordered if not match.rejected_because]
     selected = tuple(matches[:top_k])
     generalist = None
-    if not selected and top_k and policy.fallback_tag is not None:
+    if not (selected or lacks.left_to_user) and top_k and policy.fallback_tag is not None:
         generalist = _fallback(catalog, request, policy, scored)
     if generalist is not None:
         selected = (_match(generalist, resolved, scored),)
@@ -176,6 +180,7 @@ def select(
         scorer=resolved.name,
         menu=_menu(matches, margin) if top_k and len(matches) > 1 else (),
         maybe=_maybe(rejected, policy, resolved, lacks) if top_k and not matches else (),
+        left_to_user=lacks.left_to_user,
     )
 
 
@@ -197,7 +202,7 @@ def survivors(
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least, _ = bounds(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
-    lacks = MissingRequirements(catalog, request)
+    lacks = Refusals(catalog, request, scored)
     for pair in in_order(_at_least(least, pairs), scored):
         if not lacks.of(pair[0]):
             match = _match(pair, resolved, scored)
@@ -287,7 +292,7 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
 
     Skills whose requirements are not met are left out.
     """
-    lacks = MissingRequirements(catalog, query)
+    lacks = Refusals(catalog, query)
     if not scored.is_preordered:
         pairs = eligible(catalog, query, zeros=True, scored=scored)
         return [pair for pair in pairs if not lacks.of(pair[0])]
@@ -301,15 +306,19 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
     ]
 
 
-class MissingRequirements:
-    """The requirements that skills do not meet, checked only for skills that have any."""
+class Refusals:
+    """Why skills that pass are not selected: unmet requirements, or a hidden skill fits better."""
 
-    def __init__(self, catalog: Catalog, query: Query) -> None:
+    def __init__(self, catalog: Catalog, query: Query, scored: Scored | None = None) -> None:
+        """Without ``scored``, hidden skills are not looked at."""
         self._catalog = catalog
         self._tools = query.tools
+        self.left_to_user = None if scored is None else scored.left_to_user
 
     def of(self, skill: Skill) -> str:
         """Return why a skill cannot be selected, or ``""``."""
+        if self.left_to_user is not None and not skill.hidden:
+            return LEFT_TO_USER
         return self._checker.lack(skill) if skill.requires else ""
 
     def note(self, match: Match) -> None:
@@ -327,9 +336,7 @@ class MissingRequirements:
         return RequirementChecker(self._catalog.named, self._tools)
 
 
-def _best(
-    passed: Sequence[Pair], scored: Scored, count: int, lacks: MissingRequirements
-) -> list[Pair]:
+def _best(passed: Sequence[Pair], scored: Scored, count: int, lacks: Refusals) -> list[Pair]:
     """Return the first pairs in their order, enough for ``count`` skills that lack nothing."""
     limit = count
     while True:
@@ -368,7 +375,7 @@ def _rejections(
 
 
 def _maybe(
-    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: MissingRequirements
+    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: Refusals
 ) -> tuple[Match, ...]:
     """Return the best rejected skills that are worth a question and could be selected."""
     least = scorer.default_policy.maybe

@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import Query
+from skillyard.context import activate
 from skillyard.engine.operations.skill_explanation import why_skill
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
@@ -95,6 +96,37 @@ def test_an_embedder_of_other_languages_reads_them_as_they_are_beside_it() -> No
     assert "by letters" in str(best.explanation)
     sy.rank(catalog, "read the report to me", scorer=scorer)
     assert (len(beside.queries), embedder.queries[1:]) == (1, ["read the report to me"])
+
+
+def test_nothing_is_chosen_in_place_of_a_skill_that_only_its_user_calls() -> None:
+    library = sy.Catalog.from_skills(
+        [
+            sy.Skill("erase-files", "Erases files and folders on a disk for good.", "Run it."),
+            sy.Skill(
+                *("wipe-disk", "Erases a whole disk for good, with all partitions.", "Ask twice."),
+                trigger=True,
+            ),
+            sy.Skill("general", "Everything else.", "Help.", tags=("fallback",)),
+        ]
+    )
+    scorer, text = Hybrid(embedder=Letters()), "erase the whole disk for good, with all partitions"
+    selection = sy.select(library, text, sy.SelectionPolicy(fallback_tag="fallback"), scorer)
+    assert (selection.best, selection.maybe) == (None, ())
+    assert selection.left_to_user == library.get("wipe-disk")
+    near = selection.rejected[0]
+    assert (near.skill.name, near.rejected_because) == (
+        "erase-files", "below a skill that only its user calls"
+    )  # fmt: skip
+    assert activate(library, text, scorer=scorer) is None
+    floor = why_skill(library, "erase-files", Query(text), scorer=scorer).sentences[2]
+    assert floor == "It is not chosen: what fits best is a skill that only its user calls."
+    for own in (
+        "erase the files and folders on this disk for good",
+        "erase the disk's folders, without wiping the whole disk or its partitions",
+        f"{text} /wipe-disk",
+    ):
+        chosen = sy.select(library, own, scorer=scorer)
+        assert (chosen.best is None, chosen.left_to_user) == (False, None), own
 
 
 def test_the_explanation_adds_up() -> None:

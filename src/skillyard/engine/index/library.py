@@ -107,8 +107,12 @@ class Library:
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield (ordinal, skill) of the skills that are selected only when called by name."""
-        for ordinal in self.ordinals_of(self._hidden_keys):
+        for ordinal in self.hidden_ordinals():
             yield ordinal, self.skill(ordinal)
+
+    def hidden_ordinals(self) -> Iterator[int]:
+        """Yield the ordinals of these skills."""
+        return self.ordinals_of(self._hidden_keys)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return the file patterns of skills by ordinal; skills without patterns are left out."""

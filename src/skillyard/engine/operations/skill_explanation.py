@@ -399,6 +399,8 @@ def _floor(why: WhyResult) -> str:
         return f"{how} it is chosen{also}."
     if why.rank is None:
         return f"Without a rank it is not chosen; {outcome}."
+    if why.selection.left_to_user is not None:
+        return f"It is not chosen: {outcome}."
     if why.match.score >= why.min_score:
         first = "the first" if why.top_k == 1 else f"the first {why.top_k:,}"
         how = f"{why.scorer} has no floor" if no_floor else f"It reaches {floor}"
@@ -415,6 +417,8 @@ def _outcome(why: WhyResult, others: Sequence[Match]) -> str:
             return f"{names} {are} chosen"
         reach = "reaches" if len(others) == 1 else "reach"
         return f"{names} {reach} the floor of {why.min_score:.3g} and {are} chosen"
+    if why.selection.left_to_user is not None:
+        return "what fits best is a skill that only its user calls"
     none = "no skill is chosen"
     if why.min_score > 0:
         none = f"no skill reaches the floor of {why.min_score:.3g}, so none is chosen"

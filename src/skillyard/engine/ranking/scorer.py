@@ -160,6 +160,14 @@ class Scored(ABC):
     def scores(self) -> Sequence[tuple[Skill, float]]:
         """Return the skills with a score other than zero, in catalog order."""
 
+    @property
+    def left_to_user(self) -> Skill | None:
+        """The hidden skill that fits better than all that may be chosen, where this is known.
+
+        Nothing is selected in its place.
+        """
+        return None
+
     @abstractmethod
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation of the skill's score; the root's value is the score."""

@@ -24,7 +24,7 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.selection import (
-    MissingRequirements,
+    Refusals,
     Selection,
     SelectionPolicy,
     bounds,
@@ -150,7 +150,7 @@ def rank_skills(
         raise InvalidInput("limit must be None or an integer of at least 0")
     resolved, scored = score_query(catalog, query, scorer)
     pairs = eligible(catalog, query, zeros=False, scored=scored)
-    lacks = MissingRequirements(catalog, query)
+    lacks = Refusals(catalog, query)
     matches = tuple(
         Match(skill, score, level_of(resolved.levels, score), scored, lacks.of(skill))
         for skill, score in in_order(pairs, scored, limit)

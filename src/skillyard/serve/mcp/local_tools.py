@@ -279,6 +279,8 @@ def _choice_lines(selected: SelectResult) -> list[str]:
             for match in selection.maybe[:MAX_RUNNERS_UP]
         )
         lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
+    if not lines and selection.left_to_user is not None:
+        lines = ["What fits best is a skill that only the user calls; go on without one."]
     lines = lines or ["No skill of this library fits; go on without one."]
     return [*lines, *filter(None, (selected.question, selected.note))]
 

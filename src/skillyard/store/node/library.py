@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from skillyard.base.errors import IndexDamaged, InvalidInput
@@ -148,9 +148,9 @@ class NodeLibrary(Library):
                 if segment.impacts(ordinal & MASK, (number,))[0]:
                     yield ordinal
 
-    def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that are only selected by an explicit call."""
-        return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
+    def hidden_ordinals(self) -> Iterator[int]:
+        """Yield the ordinals of the skills that are only selected by an explicit call."""
+        return iter(self._hidden)
 
     def counts(self) -> SkillCounts:
         """Count the skills by the flags of their documents, without reading them."""

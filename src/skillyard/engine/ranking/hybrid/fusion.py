@@ -124,6 +124,8 @@ class CandidateSet(NamedTuple):
     embedder_range: tuple[float, float] = (0.0, 0.0)
     embedder_weight: float = 0.0
     """The embedder's share of the points of words, meaning and embedder."""
+    embedded_query: bytes = b""
+    """The request's vector by an embedder; empty without one."""
     background: tuple[float, ...] = ()
     """The request's highest and mean cosine with the embedder's background; empty without one."""
     query_cosines: Mapping[int, float] = {}

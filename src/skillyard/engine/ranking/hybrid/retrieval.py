@@ -123,6 +123,7 @@ def retrieve(
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
         embedder_range=_score_range_of(embedded, fusion.depth),
         embedder_weight=0.0 if dense is None else _embedder_weight(query, analysed, fusion, dense),
+        embedded_query=embedded_query,
         background=() if dense is None else dense.background(embedded_query),
         query_cosines=query_cosines,
         feedback=feedback,

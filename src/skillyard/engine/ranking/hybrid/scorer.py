@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillyard.base.arguments import Conversion, conversion, set_field
-from skillyard.engine.index.facet_terms import NAME_TERM
+from skillyard.engine.index.facet_terms import NAME_TERM, name_terms
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.segment_searcher import tie_key
 from skillyard.engine.ranking.hybrid.calibration import (
@@ -323,6 +323,38 @@ class ScoredHybrid(Scored):
             is_english=self.analysed.is_english,
         )
 
+    @cached_property
+    def left_to_user(self) -> Skill | None:
+        """The hidden skill that would be chosen if every skill could be; only with an embedder.
+
+        Without it, a request for a skill that only its user calls would get the next best one. By
+        words alone it would be found too often: "unit tests for the bulk delete".
+        """
+        bound, candidates = self.bound, self.candidates
+        if not candidates.embedder_cosines or self.query.include_tags:
+            return None
+        library, fusion = bound.library, bound.scorer.fusion
+        hidden = [o for o in library.hidden_ordinals() if o not in candidates.cosines]
+        if not hidden:
+            return None
+        own = self._evidence_outside(hidden)
+        meaning = {ordinal: each.meaning for ordinal, each in own.items()}
+        embedded = {ordinal: each.embedded for ordinal, each in own.items()}
+        everyone = candidates._replace(
+            word_scores={**candidates.word_scores, **{o: each.words for o, each in own.items()}},
+            cosines={**candidates.cosines, **meaning},
+            query_cosines={**candidates.query_cosines, **meaning},
+            embedder_cosines={**candidates.embedder_cosines, **embedded},
+        )
+        totals = fuse_totals(everyone, fusion)
+        look_again(totals, everyone, self.analysed, library.searcher, fusion, bound.scorer.embedder)
+        scored = ScoredHybrid(bound, self.query, self.analysed, everyone, totals)
+        if scored.best not in own or probability(scored.log_odds) < FLOOR:
+            return None
+        skill = library.skill(scored.best)
+        is_excluded = self.analysed.excluded.issuperset(name_terms(skill.name))
+        return skill if skill.user_invocable and not is_excluded else None
+
     @property
     def best_feedback(self) -> float:
         """The user's feedback on the best skill, -1..1."""
@@ -474,19 +506,22 @@ class ScoredHybrid(Scored):
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
         """Return (ordinal, evidence) of any skill of the library; the ordinal is -1 for others."""
-        library = self.bound.library
-        ordinal = library.ordinal(skill)
+        ordinal = self.bound.library.ordinal(skill)
         if ordinal is None:
             return -1, Evidence()
         if ordinal in self.candidates.cosines:
             return ordinal, self._evidence(ordinal)
-        searcher = library.searcher
-        words = searcher.exact_scores(self.analysed.weights, [ordinal])[0]
-        feedback = self.candidates.feedback
+        return ordinal, self._evidence_outside([ordinal])[ordinal]
+
+    def _evidence_outside(self, ordinals: Sequence[int]) -> dict[int, Evidence]:
+        """Return words, meaning and cosine of skills that are no candidates, by ordinal."""
+        searcher, candidates, dense = self.bound.library.searcher, self.candidates, self.bound.dense
+        words = searcher.exact_scores(self.analysed.weights, ordinals)
+        feedback = candidates.feedback
         vector = self.analysed.vector if feedback is None else feedback.direction
-        near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
-        dense = self.bound.dense
-        direction = b"" if dense is None else dense.direction(self.analysed)
-        cosine = {} if dense is None else dense.cosines(direction, [ordinal])
-        embedded = cosine.get(ordinal, 0.0)
-        return ordinal, Evidence(words, near, embedded=embedded)
+        near = searcher.dots(vector, ordinals) if vector else [0] * len(ordinals)
+        cosines = {} if dense is None else dense.cosines(candidates.embedded_query, ordinals)
+        return {
+            ordinal: Evidence(score, dot / UNIT_DOT, embedded=cosines.get(ordinal, 0.0))
+            for ordinal, score, dot in zip(ordinals, words, near, strict=True)
+        }
