@@ -49,9 +49,10 @@ ROWS = {
     "words": "names and plain words",
     "about_skills": "about skills",
     "examples": "`examples/`",
+    "set_aside": "sets something aside, `examples/`",
 }
 """The kinds of requests, and how the table calls them; the first seven are of the collections."""
-KINDS = tuple(ROWS)[7:-1]
+KINDS = tuple(ROWS)[7:-2]
 HELD_OUT = 3
 """Every third request of these kinds is held out."""
 BINS = 10
@@ -169,6 +170,13 @@ def of_examples(path: Path | None = None) -> Iterator[Labelled]:
                 yield Labelled("examples", row["user_prompt"], right, groups=groups)
 
 
+def of_set_aside() -> Iterator[Labelled]:
+    """Yield the requests to ``examples/`` that set aside what another skill does, or seem to."""
+    groups = ROWS["set_aside"], ALL
+    for _, _, text, right, excluded in _rows(RANKING / "exclusions_held_out.tsv"):
+        yield Labelled("examples", text, _slugs(right), forbidden=excluded, groups=groups)
+
+
 def _documents(path: Path) -> Iterator[dict[str, Any]]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return (json.loads(line) for line in lines if line.strip())
@@ -232,6 +240,7 @@ def _requests() -> Iterator[Labelled]:
     for kind in KINDS:
         yield from of_kind(kind)
     yield from of_examples()
+    yield from of_set_aside()
 
 
 def _measured(scorer: str) -> Result:
@@ -292,8 +301,9 @@ def _below(result: Result) -> Iterator[str]:
         for name in (PUBLIC, ALL)
     ]
     yield f"calibration error {', '.join(errors)}"
-    if not _is_absent_group(PUBLIC):
-        yield _forbidden_text(result.of(PUBLIC))
+    for name in (PUBLIC, ROWS["set_aside"]):
+        if not _is_absent_group(name):
+            yield f"{_forbidden_text(result.of(name))} over {name}"
     yield _cost(result)
 
 

@@ -52,7 +52,7 @@ from training.requests import CHOOSING_HANDS, HERE, PROBABILITY_HANDS, SIBLING_H
 
 STRENGTH = 8.0
 """Weight of the squared coefficients (of standardised columns)."""
-NOTHING_FITS = 0.33
+NOTHING_FITS = 0.37
 """Share of the requests that nothing in a library fits. An assumption: nobody has counted what
 users ask, and a floor means nothing without it."""
 NEAR = 1.5

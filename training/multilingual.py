@@ -7,9 +7,10 @@ The student is multilingual-e5-small (``--base``: the four-bit weights of the pa
 encoder of English that ships; it does not change. A text in English has the teacher's vector, any
 other text the student's, so one index of vectors serves both and English loses nothing. The student
 learns from pairs of a request and a skill of which one side or both are in another language
-(InfoNCE), and to give English texts the teacher's vectors (Reimers & Gurevych, EMNLP 2020,
-https://arxiv.org/abs/2004.09813), which its own languages carry over. A linear map after it begins
-as the least-squares turn between both spaces. The state is written beside ``--out``; a run that was
+(InfoNCE), and to give English texts, and translations of them, the teacher's vectors (Reimers &
+Gurevych, EMNLP 2020, https://arxiv.org/abs/2004.09813). Requests to a library, translated or not,
+also choose among its skills and none of them. A linear map after it begins as the least-squares
+turn between both spaces. The state is written beside ``--out``; a run that was
 interrupted goes on from it.
 """
 
@@ -38,12 +39,13 @@ from skillyard_encoder import Encoder as Shipped
 from training.encoder import DIMENSIONS, INNER, POSITIONS, Encoder, Tokens
 from training.encoder_examples import Examples, read_examples
 from training.export_encoder import cut_places, export, save_without_paths
-from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
+from training.requests import CHOOSING_HANDS, HERE, UNSEEN_HANDS, read_rows
 from training.tune_encoder import (
     BETAS,
     CLIP,
     DECAY,
     DROPOUT,
+    NOTHING,
     PIECES,
     SEED,
     TEMPERATURE,
@@ -70,8 +72,10 @@ FOREIGN = 48
 """Requests in other languages of a step."""
 DESCRIBED = 16
 """English requests of a step, for skills described in other languages."""
-TAUGHT = (48, 16)
+TAUGHT = (24, 16)
 """English requests and skills of a step whose vectors the teacher gives."""
+QUESTIONS = (24, 24)
+"""English and translated requests of a step to the libraries of the third stage."""
 TAUGHT_WEIGHT = 4.0
 """Weight of one minus the cosine with the teacher's vector, beside InfoNCE."""
 RATE = 1e-4
@@ -166,6 +170,18 @@ class Pair(NamedTuple):
     place: int
 
 
+class Question(NamedTuple):
+    """What a library is asked."""
+
+    request: str
+    english: str
+    """The same in English; the teacher's vector of it is that of the request."""
+    library: int
+    """Its number among the libraries of the examples."""
+    right: int
+    """The place of the skill that it wants, from 1; 0 where none fits."""
+
+
 class Lessons:
     """Draws the steps. The same seed, examples and teacher give the same steps."""
 
@@ -180,9 +196,38 @@ class Lessons:
         self.crossing = [pair for pair in plain if not self.english_skill[pair.place]]
         self.plain = sorted({pair.request for pair in plain})
         self.skills = [place for place, own in enumerate(self.english_skill) if own]
+        self.libraries = [[views[0] for views in each.skills] for each in examples.libraries]
+        self.questions = [
+            Question(text, text, number, right)
+            for number, each in enumerate(examples.libraries)
+            for text, right in [
+                *((text, place + 1) for text, place in each.fits),
+                *((text, 0) for text in each.misses),
+            ]
+        ]
+        self.translations = self._translations()
         texts = [*self.plain, *(described[place] for place in self.skills)]
+        texts += [text for listed in self.libraries for text in listed]
+        texts += [question.request for question in self.questions]
         vectors = np.array(teacher.embed(texts), dtype="f4")
         self.taught = {text: vectors[number] for number, text in enumerate(texts)}
+
+    def _translations(self) -> list[Question]:
+        by_text = {question.english: question for question in self.questions}
+        return [
+            by_text[english]._replace(request=text)
+            for _, english, text in read_rows(f"{HERE}/data/encoder_translations.tsv")
+            if english in by_text
+        ]
+
+    def questions_of(self, number: int) -> list[Question]:
+        """Return what a step asks libraries."""
+        random = np.random.default_rng((SEED + 1, number))
+        return [
+            source[at]
+            for source, size in zip((self.questions, self.translations), QUESTIONS, strict=True)
+            for at in random.permutation(len(source))[:size]
+        ]
 
     def step(self, number: int) -> tuple[list[Pair], list[int], list[str]]:
         """Return pairs, the places of the skills shown (the right ones first), English texts."""
@@ -230,6 +275,21 @@ class Reader:
             vectors |= dict(zip(rest, self.own(rest), strict=True))
         return torch.stack([vectors[text] for text in texts])
 
+    def library_loss(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the same for what a step asks libraries: none of a library is a choice, too."""
+        questions, taught = self.lessons.questions_of(number), self.lessons.taught
+        own = self.own([question.request for question in questions])
+        scores = []
+        for vector, question in zip(own, questions, strict=True):
+            skills = np.stack([taught[text] for text in self.lessons.libraries[question.library]])
+            cosines = torch.from_numpy(skills) @ vector
+            scores.append(torch.nn.functional.pad(cosines, (1, 0), value=NOTHING))
+        choices = nn.utils.rnn.pad_sequence(scores, batch_first=True, padding_value=-1e3)
+        right = torch.tensor([question.right for question in questions])
+        contrast = nn.functional.cross_entropy(choices / TEMPERATURE, right)
+        english = np.stack([taught[question.english] for question in questions])
+        return contrast, 1.0 - (own * torch.from_numpy(english)).sum(1).mean()
+
     def loss(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return InfoNCE and the distance from the teacher's vectors of a step."""
         lessons = self.lessons
@@ -242,7 +302,9 @@ class Reader:
         scores = (requests @ skills.T / TEMPERATURE).masked_fill(torch.tensor(twins), -1e4)
         contrast = nn.functional.cross_entropy(scores, torch.arange(len(right)))
         taught = torch.from_numpy(np.stack([lessons.taught[text] for text in english]))
-        return contrast, 1.0 - (self.own(english) * taught).sum(1).mean()
+        distance = 1.0 - (self.own(english) * taught).sum(1).mean()
+        choice, away = self.library_loss(number)
+        return contrast + choice, distance + away
 
 
 def turned(reader: Reader, sample: int = 4_000) -> None:

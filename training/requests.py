@@ -31,7 +31,7 @@ LATER_HANDS = (16, 17, 18, 19, 21, 22, 23)
 SIBLING_HAND = 20
 """Another such hand, which the encoder does not see: its probability does."""
 
-PROBABILITY_HANDS = ("near26", "near27")
+PROBABILITY_HANDS = ("near26", "near27", "near41", "near45")
 """Hands that wrote collections of one product, which the encoder does not see: its probability
 does."""
 

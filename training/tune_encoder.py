@@ -65,7 +65,7 @@ and the start of its body."""
 LATER_STEPS = 200
 """Steps of the second stage."""
 LATER_RATE = 8e-5
-LAST_STEPS = 200
+LAST_STEPS = 400
 """Steps of the third stage."""
 LAST_RATE = 7e-5
 LIBRARIES = 3

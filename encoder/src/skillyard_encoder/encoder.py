@@ -99,20 +99,20 @@ class Encoder(Model):
     is_english = True
 
     calibration = (
-        *(-6.3814, 0.6011, 13.3075, -11.0237),
-        *(0.0107, -0.7960, 1.6860),
-        *(0.3432, -0.0684, -0.7832, 1.1753, 0.0421, 0.0258, -4.8210),
-        *(1.4147, 1.8295, 1.1421, -0.7960, 0.2370, 0.0259, -0.0667),
-        *(15.1821, 6.6175),
-        *(0.0012, -0.2315, -0.8115, 0.0754, 0.8545),
-        *(20.4973, -1.0012, -0.5175, 3.8551, -17.5751),
+        *(-6.7573, 0.5671, 13.3047, -10.6377),
+        *(0.3981, -1.2894, 1.8295),
+        *(0.4223, -0.0720, -0.7570, 1.2152, 0.0280, 0.0337, -4.6914),
+        *(1.2259, 2.0839, 1.2165, -0.8489, 0.2051, 0.0480, -0.0177),
+        *(12.4939, 4.6934),
+        *(0.0021, -0.1124, -0.8671, 0.0358, 2.1205),
+        *(18.8104, -1.3447, 0.2689, 2.9601, -14.2719),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
     :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
 
-    order = (0.6091, 0.7705, 1.9392)
+    order = (0.6149, 0.7928, 2.0202)
     """What counts once more among the best skills of an English request: the share of it that a
     skill contains, the share of names that it does not, and the cosine
     (``python -m training.order --encoder``)."""
