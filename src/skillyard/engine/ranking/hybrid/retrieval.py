@@ -154,11 +154,11 @@ def _named_ordinals(
         return {ordinal for ordinal in in_words if _passes_tags(query, searcher, ordinal)}
     words = called_words(text)
     if words:
-        named = [(o, library.skill(o)) for o in ordinals_by_name(words, searcher)]
         ordinals = {
             ordinal
-            for ordinal, skill in (*named, *library.hidden())
-            if invokes(text, skill, words) and _passes_tags(query, searcher, ordinal)
+            for ordinal in (*ordinals_by_name(words, searcher), *library.hidden_ordinals())
+            if invokes(text, library.skill(ordinal), words)
+            and _passes_tags(query, searcher, ordinal)
         }
         if ordinals:
             return ordinals
