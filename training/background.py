@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from skillyard.base.configuration import cache_folder
 from skillyard.engine.bench.runs import read_skills
-from skillyard.engine.embedding.cache import VectorCache, embed_cached
-from skillyard.engine.ranking.hybrid.dense_index import AnyLanguage, embedded_text
+from skillyard.engine.index.library import memory_library
+from skillyard.engine.ranking.hybrid.dense_index import skill_vectors
 from skillyard_encoder import Encoder
 from training.calibrate import Numbers
 
@@ -52,11 +51,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(SHIPPED))
     options = parser.parse_args()
     skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
-    texts = [embedded_text(skill) for skill in skills]
-    reader = AnyLanguage(Encoder(options.model))
-    cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
-    stored = b"".join(embed_cached(reader, texts, cache, None))
-    vectors = np.frombuffer(stored, np.int8).reshape(len(texts), -1) / UNIT
+    stored = b"".join(skill_vectors(Encoder(options.model), memory_library(skills)))
+    vectors = np.frombuffer(stored, np.int8).reshape(len(skills), -1) / UNIT
     np.save(options.out, np.round(directions(vectors) * UNIT).astype(np.int8))
     print(f"{KINDS:,} kinds of {len(skills):,} skills; {options.out.stat().st_size:,} bytes")
 

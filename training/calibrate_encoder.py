@@ -52,10 +52,10 @@ from training.requests import CHOOSING_HANDS, HERE, PROBABILITY_HANDS, SIBLING_H
 
 STRENGTH = 8.0
 """Weight of the squared coefficients (of standardised columns)."""
-NOTHING_FITS = 0.37
+NOTHING_FITS = 0.3
 """Share of the requests that nothing in a library fits. An assumption: nobody has counted what
 users ask, and a floor means nothing without it."""
-NEAR = 1.5
+NEAR = 2.0
 """Weight of all near misses and of what their libraries can answer, as a multiple of the rest. With
 more of it, near misses fire less and requests for absent skills more (``README.md``)."""
 PARTS = 5
@@ -65,7 +65,7 @@ FIRST_HANDS = 40
 MORE_GROUPS = (0, 1, 4)
 """Groups of eight that stand beside a group of the siblings."""
 SEED = 3
-SIBLINGS = 0.25
+SIBLINGS = 0.5
 """Weight of all questions to siblings, as a multiple of the drawn ones."""
 UNTOUCHED = "near15"
 """The hand whose near misses and requests are never fitted."""
@@ -221,8 +221,11 @@ def collection_samples(scorer: Hybrid) -> Iterator[SiblingSample]:
     """
     data = os.path.join(HERE, "data")
     members: dict[str, list[Skill]] = {}
+    rows = read_rows(os.path.join(data, "encoder_bodies.tsv"))
+    bodies = {(number, name): body.replace("\\n", "\n") for number, name, body in rows}
     for number, name, description in read_rows(os.path.join(data, "encoder_libraries.tsv")):
-        skill = Skill(name, description, "", id=f"{number}/{name}")
+        body = bodies.get((number, name), "")
+        skill = Skill(name, description, body, id=f"{number}/{name}")
         members.setdefault(number, []).append(skill)
     for number, kind, text, name, hand in read_rows(os.path.join(data, "encoder_choices.tsv")):
         if hand not in PROBABILITY_HANDS:

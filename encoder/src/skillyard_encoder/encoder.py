@@ -97,22 +97,25 @@ class Encoder(Model):
     """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
     words (spec/encoder.md), and for other languages (``training/README.md``)."""
     is_english = True
+    passages = (4, 0.6)
+    """How many passages of the body of a skill it reads, and what the mean of their vectors counts
+    beside that of name and description (``training/README.md``)."""
 
     calibration = (
-        *(-6.7573, 0.5671, 13.3047, -10.6377),
-        *(0.3981, -1.2894, 1.8295),
-        *(0.4223, -0.0720, -0.7570, 1.2152, 0.0280, 0.0337, -4.6914),
-        *(1.2259, 2.0839, 1.2165, -0.8489, 0.2051, 0.0480, -0.0177),
-        *(12.4939, 4.6934),
-        *(0.0021, -0.1124, -0.8671, 0.0358, 2.1205),
-        *(18.8104, -1.3447, 0.2689, 2.9601, -14.2719),
+        *(-6.6471, 0.4935, 13.1979, -10.9440),
+        *(0.3348, -1.2008, 1.7682),
+        *(0.2416, 0.0312, -0.7605, 1.5877, 0.0487, 0.0449, -4.5597),
+        *(1.3228, 2.0808, 0.7470, -0.8647, -0.1777, -0.0044, -0.0525),
+        *(13.6118, 3.7153),
+        *(0.0007, -0.3165, -0.7920, 0.2283, 1.7252),
+        *(24.7801, -2.5439, -2.6891, 1.0642, -15.3721),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
     :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
 
-    order = (0.6149, 0.7928, 2.0202)
+    order = (0.5732, 0.7924, 2.2232)
     """What counts once more among the best skills of an English request: the share of it that a
     skill contains, the share of names that it does not, and the cosine
     (``python -m training.order --encoder``)."""

@@ -22,6 +22,7 @@ class Letters:
     threads: int | None
     """Only there where a test sets it."""
     multilingual: Letters | None = None
+    passages: tuple[int, float] | None = None
 
     def __init__(self, name: str = "letters", alphabet: str = ALPHABET) -> None:
         self.id = name

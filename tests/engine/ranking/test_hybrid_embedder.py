@@ -98,6 +98,21 @@ def test_an_embedder_of_other_languages_reads_them_as_they_are_beside_it() -> No
     assert (len(beside.queries), embedder.queries[1:]) == (1, ["read the report to me"])
 
 
+def test_an_embedder_may_read_passages_of_the_body(tmp_path: Path) -> None:
+    embedder = Letters()
+    embedder.passages = (2, 0.5)
+    cook = tmp_path / "cook"
+    cook.mkdir()
+    a, b, z = "a" * 300, "b" * 300, "z" * 300
+    for text, asked in ((f"{a}\n\n{b}\n\n{z}", [a, z]), (z, [z])):
+        (cook / "SKILL.md").write_text(f"---\nname: cook\ndescription: Cooks.\n---\n{text}\n")
+        for _ in range(2):  # the second time every vector is known
+            best = sy.rank(sy.load_catalog(tmp_path), "zzz", scorer=Hybrid(embedder=embedder))
+        assert embedder.asked == ["cook. Cooks.", *(f"cook. {each}" for each in asked)]
+        assert [match.skill.name for match in best] == ["cook"]
+        embedder.asked.clear()
+
+
 def test_nothing_is_chosen_in_place_of_a_skill_that_only_its_user_calls() -> None:
     library = sy.Catalog.from_skills(
         [

@@ -25,6 +25,9 @@ _AVOID_HEADING = re.compile(
 )
 _FENCE_OR_HEADING = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
 """The start of a heading, or of a line that opens or closes a code fence."""
+_MARKUP = re.compile(r"[#*`|>_-]+")
+PASSAGE_CHARS = 400
+"""About a hundred word pieces: as many as an encoder reads well at once."""
 _SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)|[。！？；]")
 _CLAUSE_END = re.compile(r"[.!?;\n](?:\s|$)|[,:()—–。！？；，：、]")
 
@@ -92,6 +95,26 @@ def split_body(text: str) -> Body:
     if unassigned <= len(text):
         (code if fence else avoid if avoid_level else prose).append(text[unassigned:])
     return Body("\n".join(headings), "\n".join(prose), "\n".join(code), "\n".join(avoid))
+
+
+def split_passages(text: str, limit: int) -> list[str]:
+    """Return up to ``limit`` passages of the prose of a body, spread evenly over it.
+
+    A passage is one paragraph or several, without markup, of :data:`PASSAGE_CHARS` characters at
+    most; what a longer paragraph has beyond them is left out.
+    """
+    passages = [""]
+    for paragraph in re.split(r"\n\s*\n", split_body(text).prose):
+        plain = " ".join(_MARKUP.sub(" ", paragraph).split())[:PASSAGE_CHARS]
+        if len(passages[-1]) + len(plain) < PASSAGE_CHARS:
+            passages[-1] = f"{passages[-1]} {plain}".strip()
+        else:
+            passages.append(plain)
+    passages = [*filter(None, passages)]
+    if len(passages) <= limit:
+        return passages
+    step = (len(passages) - 1) / max(limit - 1, 1)
+    return [passages[round(number * step)] for number in range(limit)]
 
 
 def _is_avoid_heading(title: str) -> bool:

@@ -72,6 +72,15 @@ class EmbedderOrder(NamedTuple):
     cosine: float
 
 
+class EmbedderPassages(NamedTuple):
+    """What an embedder reads of the body of a skill."""
+
+    limit: int
+    """How many passages it reads, spread over the body."""
+    weight: float
+    """Of the mean of their vectors, beside the vector of name and description."""
+
+
 FEATURES = 14
 """Features of the best skill in ``hybrid`` (``Features``)."""
 BACKGROUND = 2
@@ -95,12 +104,14 @@ class Embedder(Protocol):
     cosine with whatever the embedder takes for the skills of the world. With
     an attribute ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where
     the best skills of English requests are ordered once more; without it the cosine of the built-in
-    table does. An attribute ``threads`` is how many threads it may use for several texts; work in
-    the background sets it to 1. An embedder with a true attribute ``is_english`` understands
-    English alone: a request or a skill in another language comes to it put into English word by
-    word, by the word list, and what tells the kind of a log or of code stands after the question.
-    With an attribute ``multilingual`` too, an embedder whose unit vectors lie in the same space,
-    that one reads such texts as they are, and the mean of both counts.
+    table does. With an attribute ``passages``, two numbers in the order of
+    :class:`EmbedderPassages`, it reads the bodies of skills as well. An attribute ``threads`` is
+    how many threads it may use for several texts; work in the background sets it to 1. An embedder
+    with a true attribute ``is_english`` understands English alone: a request or a skill in another
+    language comes to it put into English word by word, by the word list, and what tells the kind of
+    a log or of code stands after the question. With an attribute ``multilingual`` too, an embedder
+    whose unit vectors lie in the same space, that one reads such texts as they are, and the mean of
+    both counts.
     """
 
     @property

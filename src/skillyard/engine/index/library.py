@@ -62,6 +62,10 @@ class Library:
             self._known[id(skill)] = ordinal
         return skill
 
+    def peek(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal, and do not keep it. Raises IndexDamaged."""
+        return self._cache.get(ordinal) or self.card(ordinal)
+
     def card(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal from its record, a new object. Raises IndexDamaged."""
         try:
@@ -105,13 +109,8 @@ class Library:
                     return ordinal
         return None
 
-    def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
-        for ordinal in self.hidden_ordinals():
-            yield ordinal, self.skill(ordinal)
-
     def hidden_ordinals(self) -> Iterator[int]:
-        """Yield the ordinals of these skills."""
+        """Yield the ordinals of the skills that are selected only when called by name."""
         return self.ordinals_of(self._hidden_keys)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import chain, islice
 from math import isfinite
 from operator import add
 
 from skillyard.base.configuration import cache_folder
-from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillError
+from skillyard.engine.analysis.body import split_passages
 from skillyard.engine.analysis.language import read_request
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from skillyard.engine.embedding.protocol import (
     BACKGROUND,
     UNIT,
     Embedder,
+    EmbedderPassages,
     embed_checked,
     unit_bytes,
 )
@@ -73,6 +76,67 @@ def read_both(
     ]
 
 
+class WholeSkills:
+    """Reads the skills of a library with their bodies: an embedder of their keys.
+
+    The vector of a skill is that of its name and description plus, with a weight, the mean of those
+    of passages of its body. Bodies are read where a vector is missing, and not kept.
+    """
+
+    def __init__(self, embedder: Embedder, library: Library, passages: EmbedderPassages) -> None:
+        self.embedder, self.library, self.passages = embedder, library, passages
+        self.id = f"{embedder.id}-{passages.limit}-{passages.weight}"
+        self._ordinals: dict[str, int] = {}
+
+    def key(self, ordinal: int) -> str:
+        """Return what a vector is stored for: name, description, and the hash of the content."""
+        skill = self.library.peek(ordinal)
+        key = f"{embedded_text(skill)}\n{skill.hash}"
+        self._ordinals[key] = ordinal
+        return key
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        """Return the vectors of the skills of these keys. Raises EmbedderFailed."""
+        views = [self._views(self.library.peek(self._ordinals[key])) for key in texts]
+        read = embed_checked(self.embedder, [*chain(*views)], query=query)
+        vectors = (
+            memoryview(unit_bytes(vector) or bytes(len(vector))).cast("b") for vector in read
+        )
+        return [self._combined(*islice(vectors, len(each))) for each in views]
+
+    def _views(self, skill: Skill) -> list[str]:
+        try:
+            passages = split_passages(skill.body or "", self.passages.limit)
+        except SkillError:  # its file has changed since it was indexed
+            passages = []
+        return [embedded_text(skill), *(f"{skill.name}. {passage}" for passage in passages)]
+
+    def _combined(self, described: Sequence[int], *passages: Sequence[int]) -> list[float]:
+        share = self.passages.weight / max(len(passages), 1)
+        return [
+            own + share * sum(others) for own, *others in zip(described, *passages, strict=True)
+        ]
+
+
+def skill_vectors(
+    embedder: Embedder, library: Library, progress: Callable[[int, int], object] | None = None
+) -> list[bytes]:
+    """Return the vector of each skill in the order of the ordinals, as signed bytes.
+
+    Missing ones are computed, and stored in the cache folder. Raises EmbedderFailed, and what
+    ``progress`` raises.
+    """
+    reader = AnyLanguage(embedder) if getattr(embedder, "is_english", False) else embedder
+    texts: Iterable[str] = (
+        embedded_text(library.peek(each)) for each in library.searcher.ordinals()
+    )
+    if passages := getattr(embedder, "passages", None):
+        reader = WholeSkills(reader, library, EmbedderPassages(*passages))
+        texts = map(reader.key, library.searcher.ordinals())
+    cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
+    return embed_cached(reader, [*texts], cache, progress)
+
+
 class DenseIndex:
     """The vectors of a library's skills by one embedder. Immutable and thread-safe.
 
@@ -90,10 +154,7 @@ class DenseIndex:
         searcher = library.searcher
         ordinals = list(searcher.ordinals())
         self.is_english = bool(getattr(embedder, "is_english", False))
-        reader = AnyLanguage(embedder) if self.is_english else embedder
-        cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
-        texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
-        vectors = embed_cached(reader, texts, cache, progress)
+        vectors = skill_vectors(embedder, library, progress)
         documents = (
             IndexedDocument(searcher.key(ordinal), b"", searcher.flags(ordinal), (), (), vector)
             for ordinal, vector in zip(ordinals, vectors, strict=True)
