@@ -29,20 +29,18 @@ def test_a_wrong_name_lists_the_known_ones() -> None:
 
 
 @for_each(
-    "weights", [(0.4, 0.2), [0.4, 0.2, 0.1], (0.4, 0.2, 1.5), (nan, 0.2, 0.1), ("a",) * 3, 1.0]
+    ("name", "numbers", "what"),
+    [
+        *(("weights", n, "three numbers") for n in [(0.4, 0.2), (0.4, 0.2, 1.5), (nan,) * 3, 1.0]),
+        *(("calibration", n, "7 or 21 finite") for n in [(inf,) * 7, [1.0] * 7, (1.0,) * 8]),
+        *(("order", n, "three finite") for n in [(1.0, 2.0), (1.0, 2.0, nan), "abc"]),
+        *(("passages", n, "two finite") for n in [4, (4,), (4, nan), ("4", 0.6)]),
+    ],
 )
-def test_weights_that_are_none_are_refused(weights: Any) -> None:
+def test_numbers_that_mean_nothing_are_refused(name: str, numbers: object, what: str) -> None:
     letters = Letters()
-    letters.weights = weights  # type: ignore[attr-defined]
-    with pytest.raises(InvalidInput, match="embedder letters: weights must be three numbers"):
-        resolve_embedder(letters)
-
-
-@for_each("calibration", [(1.0,) * 4, (*(1.0,) * 6, inf), [1.0] * 7, (1.0,) * 8])
-def test_a_calibration_that_is_none_is_refused(calibration: Any) -> None:
-    letters = Letters()
-    letters.calibration = calibration  # type: ignore[attr-defined]
-    with pytest.raises(InvalidInput, match="embedder letters: calibration must be 7 or 21 finite"):
+    setattr(letters, name, numbers)
+    with pytest.raises(InvalidInput, match=f"embedder letters: {name} must be {what}"):
         resolve_embedder(letters)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from skillyard.base.errors import EmbedderFailed, InvalidInput
@@ -93,10 +93,12 @@ def embed_cached(
     texts: Sequence[str],
     cache: VectorCache | None = None,
     progress: Progress | None = None,
+    unstored: Container[str] = (),
 ) -> list[bytes]:
     """Return the unit vector of each text as signed bytes. Missing vectors are computed and stored.
 
-    The vector is empty when the embedder returns a zero vector. ``progress`` is called with the
+    The vector is empty when the embedder returns a zero vector. Those of texts that are in
+    ``unstored`` after the embedder was asked are not stored. ``progress`` is called with the
     number of different texts that have a vector, and of all, before the first batch and after each;
     it may raise to stop, and the stored batches stay. Raises EmbedderFailed.
     """
@@ -104,13 +106,13 @@ def embed_cached(
     text_by_key = dict(zip(keys, texts, strict=True))
     known = {} if cache is None else cache.get(text_by_key)
     try:
-        _embed_missing(embedder, text_by_key, known, cache, progress)
+        _embed_missing(embedder, text_by_key, known, cache, progress, unstored)
     except _LengthMismatch:  # the model behind the name has changed
         if not known or cache is None:
             raise
         cache.clear()
         known = {}
-        _embed_missing(embedder, text_by_key, known, cache, progress)
+        _embed_missing(embedder, text_by_key, known, cache, progress, unstored)
     return [known[key] for key in keys]
 
 
@@ -134,6 +136,7 @@ def _embed_missing(
     known: dict[bytes, bytes],
     cache: VectorCache | None,
     progress: Progress | None,
+    unstored: Container[str],
 ) -> None:
     """Compute the missing vectors and add them to ``known``. Raises EmbedderFailed."""
     missing = [pair for pair in text_by_key.items() if pair[0] not in known]
@@ -150,7 +153,7 @@ def _embed_missing(
         new = dict(zip([key for key, _ in some], vectors, strict=True))
         known.update(new)
         if cache is not None:
-            cache.put(new)
+            cache.put({key: new[key] for key in new if text_by_key[key] not in unstored})
         if progress is not None:
             progress(len(known), len(text_by_key))
     if len(sizes) > 1:

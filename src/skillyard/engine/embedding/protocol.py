@@ -155,6 +155,7 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
     weights_of(embedder, 0.0)  # refused here rather than with the first request
     calibration_of(embedder)
     order_of(embedder)
+    passages_of(embedder)
     return embedder
 
 
@@ -192,6 +193,12 @@ def order_of(embedder: Embedder) -> EmbedderOrder | None:
     """Return the embedder's order, if any. Raises InvalidInput for anything but 3 numbers."""
     order = _numbers_of(embedder, "order", "three finite numbers", 3)
     return None if order is None else EmbedderOrder(*order)
+
+
+def passages_of(embedder: Embedder) -> EmbedderPassages | None:
+    """Return what the embedder reads of bodies. Raises InvalidInput for anything but 2 numbers."""
+    passages = _numbers_of(embedder, "passages", "two finite numbers", 2)
+    return None if passages is None else EmbedderPassages(int(passages[0]), passages[1])
 
 
 def _numbers_of(embedder: Embedder, name: str, what: str, *counts: int) -> tuple[float, ...] | None:

@@ -209,6 +209,11 @@ class SkillCard(Skill):
         self.fill(self._read(self))
         return object.__getattribute__(self, name)
 
+    def read(self) -> Skill:
+        """Return the skill as its file is now; the card keeps nothing of it. Raises SkillError."""
+        current: Skill = self._read(self)
+        return current
+
     def fill(self, read: Skill) -> None:
         """Set the fields that are not on the card from the loaded skill."""
         for name in SKILL_FIELDS:

@@ -73,16 +73,20 @@ class NodeLibrary(Library):
             )
         return tuple(sorted(super().skills, key=lambda skill: skill.key))
 
+    def card(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal from its record, a new object. Raises IndexDamaged."""
+        try:
+            return super().card(ordinal)
+        except IndexDamaged:
+            self._unread = True
+            raise
+
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal. Raises IndexDamaged."""
         skill = self._cache.get(ordinal)
         if skill is not None:
             return skill
-        try:
-            skill = self.card(ordinal)
-        except IndexDamaged:
-            self._unread = True
-            raise
+        skill = self.card(ordinal)
         if len(self._cache) >= MAX_CACHED_SKILLS or self._characters >= MAX_CACHED_CHARACTERS:
             self._cache, self._characters = {}, 0
         self._characters += len(skill.body or "")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from math import isfinite
 from operator import add
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillError
-from skillyard.engine.analysis.body import split_passages
+from skillyard.engine.analysis.body import PASSAGE_CHARS, split_passages
 from skillyard.engine.analysis.language import read_request
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from skillyard.engine.embedding.protocol import (
@@ -19,9 +21,10 @@ from skillyard.engine.embedding.protocol import (
     Embedder,
     EmbedderPassages,
     embed_checked,
+    passages_of,
     unit_bytes,
 )
-from skillyard.engine.index.library import Library, memory_searcher
+from skillyard.engine.index.library import Library, SkillCard, memory_searcher
 from skillyard.engine.index.library_spec import WEIGHTING_VERSION
 from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.ranking.hybrid.query_analysis import ENGLISH, AnalysedQuery
@@ -32,7 +35,7 @@ UNIT_DOT = UNIT * UNIT
 
 
 def embedded_text(skill: Skill) -> str:
-    """Return the text of a skill that is embedded: name and description."""
+    """Return what every embedder reads of a skill: name and description."""
     return f"{skill.name}. {skill.description}"
 
 
@@ -85,31 +88,42 @@ class WholeSkills:
 
     def __init__(self, embedder: Embedder, library: Library, passages: EmbedderPassages) -> None:
         self.embedder, self.library, self.passages = embedder, library, passages
-        self.id = f"{embedder.id}-{passages.limit}-{passages.weight}"
+        self.id = f"{embedder.id}-{passages.limit}-{passages.weight}-{PASSAGE_CHARS}"
+        self.changed: set[str] = set()
+        """Keys of skills whose files have changed since they were indexed."""
         self._ordinals: dict[str, int] = {}
 
     def key(self, ordinal: int) -> str:
         """Return what a vector is stored for: name, description, and the hash of the content."""
         skill = self.library.peek(ordinal)
-        key = f"{embedded_text(skill)}\n{skill.hash}"
+        has_body = isinstance(skill, SkillCard) or skill.body is not None
+        key = f"{embedded_text(skill)}\n{skill.hash if has_body else ''}"
         self._ordinals[key] = ordinal
         return key
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
         """Return the vectors of the skills of these keys. Raises EmbedderFailed."""
-        views = [self._views(self.library.peek(self._ordinals[key])) for key in texts]
+        views = [self._views(key) for key in texts]
         read = embed_checked(self.embedder, [*chain(*views)], query=query)
         vectors = (
             memoryview(unit_bytes(vector) or bytes(len(vector))).cast("b") for vector in read
         )
         return [self._combined(*islice(vectors, len(each))) for each in views]
 
-    def _views(self, skill: Skill) -> list[str]:
-        try:
-            passages = split_passages(skill.body or "", self.passages.limit)
-        except SkillError:  # its file has changed since it was indexed
-            passages = []
+    def _views(self, key: str) -> list[str]:
+        skill = self.library.peek(self._ordinals[key])
+        passages = split_passages(self._body(skill, key), self.passages.limit)
         return [embedded_text(skill), *(f"{skill.name}. {passage}" for passage in passages)]
+
+    def _body(self, skill: Skill, key: str) -> str:
+        if not isinstance(skill, SkillCard):
+            return skill.body or ""
+        with suppress(SkillError):
+            current = skill.read()
+            if current.hash == skill.hash:
+                return current.body or ""
+        self.changed.add(key)
+        return ""
 
     def _combined(self, described: Sequence[int], *passages: Sequence[int]) -> list[float]:
         share = self.passages.weight / max(len(passages), 1)
@@ -127,14 +141,15 @@ def skill_vectors(
     ``progress`` raises.
     """
     reader = AnyLanguage(embedder) if getattr(embedder, "is_english", False) else embedder
-    texts: Iterable[str] = (
-        embedded_text(library.peek(each)) for each in library.searcher.ordinals()
+    cached = partial(VectorCache, os.path.join(cache_folder(), "vectors"))
+    ordinals, passages = library.searcher.ordinals(), passages_of(embedder)
+    if passages is None:
+        texts = [embedded_text(library.peek(ordinal)) for ordinal in ordinals]
+        return embed_cached(reader, texts, cached(reader.id), progress)
+    whole = WholeSkills(reader, library, passages)
+    return embed_cached(
+        whole, [*map(whole.key, ordinals)], cached(whole.id), progress, whole.changed
     )
-    if passages := getattr(embedder, "passages", None):
-        reader = WholeSkills(reader, library, EmbedderPassages(*passages))
-        texts = map(reader.key, library.searcher.ordinals())
-    cache = VectorCache(os.path.join(cache_folder(), "vectors"), reader.id)
-    return embed_cached(reader, [*texts], cache, progress)
 
 
 class DenseIndex:
