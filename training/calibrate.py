@@ -101,6 +101,8 @@ class CalibrationSample(NamedTuple):
     """The best skill's cosine by an embedder, and that of the best other candidate."""
     background: tuple[float, ...] = ()
     """The request's cosines with the embedder's background."""
+    margin: float = 1.0
+    """The points of the best skill above the next."""
 
 
 def library_of(
@@ -179,6 +181,7 @@ class _Asking:
             evidence_log_odds(scored),
             cosines_of(scored),
             scored.candidates.background,
+            scored.margin,
         )
 
     def _right(self, place: int, wish: Wish) -> bool:

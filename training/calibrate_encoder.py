@@ -5,8 +5,8 @@
 Asks libraries as those of :mod:`.calibrate`, and the ninety libraries of the near misses, with
 ``hybrid`` and the encoder of that folder. One ridge logistic regression over the log-odds of the
 built-in evidence, the cosine of the best skill and its lead over the next, both for English
-requests once more, the features of the best skill, the request's highest and mean cosine with the
-background, and the products of two of these (``pairs``) gives the numbers of the attribute
+requests once more, its points above the next, its features, the request's highest and mean cosine
+with the background, and the products of two of these (``pairs``) gives the numbers of the attribute
 ``calibration`` of ``encoder/src/skillyard_encoder/encoder.py`` (spec/encoder.md, third study).
 What is asked for are skills of hands that the encoder has not seen; its cosine with a request of
 its training says too much. Near misses exist for libraries of forty skills alone, so nothing is
@@ -114,19 +114,22 @@ def row_of(
     features: Features,
     english: float,
     background: Sequence[float],
+    margin: float,
 ) -> list[float]:
     """Return the columns in the order of ``EmbedderCalibration``, without its bias."""
     cosine, ahead = cosines[0], cosines[0] - cosines[1]
-    facts = (log_odds, cosine, ahead, background[0] if background else 0.0)
+    facts = (log_odds, cosine, ahead, background[0] if background else 0.0, margin)
     pairs = [one * other for one, other in combinations_with_replacement(facts, 2)]
     base = [log_odds, cosine, ahead, english, english * cosine, english * ahead]
-    return [*base, *features, *background, *pairs]
+    return [*base, *features, *background, *pairs, margin]
 
 
 def drawn_row(sample: CalibrationSample) -> list[float]:
     """Return the columns of a request of a drawn library."""
     english = 1.0 - sample.where.foreign
-    return row_of(sample.log_odds, sample.cosines, sample.facts, english, sample.background)
+    return row_of(
+        sample.log_odds, sample.cosines, sample.facts, english, sample.background, sample.margin
+    )
 
 
 def scored_row(scored: ScoredHybrid) -> list[float] | None:
@@ -139,6 +142,7 @@ def scored_row(scored: ScoredHybrid) -> list[float] | None:
         scored.features,
         1.0 - scored.query_features.foreign,
         scored.candidates.background,
+        scored.margin,
     )
 
 

@@ -102,18 +102,21 @@ class Encoder(Model):
     beside that of name and description (``training/README.md``)."""
 
     calibration = (
-        *(-6.6471, 0.4935, 13.1979, -10.9440),
-        *(0.3348, -1.2008, 1.7682),
-        *(0.2416, 0.0312, -0.7605, 1.5877, 0.0487, 0.0449, -4.5597),
-        *(1.3228, 2.0808, 0.7470, -0.8647, -0.1777, -0.0044, -0.0525),
-        *(13.6118, 3.7153),
-        *(0.0007, -0.3165, -0.7920, 0.2283, 1.7252),
-        *(24.7801, -2.5439, -2.6891, 1.0642, -15.3721),
+        *(-6.2480, 0.5208, 12.1384, -8.5145),
+        *(0.2967, -1.5170, 1.6105),
+        *(0.1671, 0.0334, -0.7421, 1.3469, 0.0635, 0.0088, -4.5481),
+        *(0.7371, 2.0825, 0.6670, -0.7513, -0.1162, 0.0021, -0.0410),
+        *(12.7846, 3.6787),
+        *(-0.0004, -0.3259, -0.6922, 0.1657, 0.0368),
+        *(2.3124, 18.6005, -1.4404, 1.7574, 4.6304),
+        *(-0.2092, -3.3082, -15.3623, 0.9536, -0.2448),
+        0.1492,
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
-    :meth:`background`; and the products of two (``python -m training.calibrate_encoder``)."""
+    :meth:`background`; the products of two, and its points above the next
+    (``python -m training.calibrate_encoder``)."""
 
     order = (0.5732, 0.7924, 2.2232)
     """What counts once more among the best skills of an English request: the share of it that a

@@ -213,7 +213,7 @@ def test_a_calibrated_embedder_counts_in_the_probability(text: str, is_english: 
 
 def test_a_request_near_to_other_skills_in_the_world_is_less_surely_for_this_one() -> None:
     class Worldly(Letters):
-        calibration = (*(0.0, 1.0, 0.0, 0.0), *(0.0,) * 17, -2.0, 0.5, *(0.0,) * 9, 4.0)
+        calibration = (0.0, 1.0, *(0.0,) * 19, -2.0, 0.5, *(0.0,) * 12, 4.0, 0.0, 0.5, 1.5)
         cosines: tuple[float, ...] = (0.5, 0.25)
 
         def background(self, direction: bytes) -> tuple[float, ...]:
@@ -223,8 +223,9 @@ def test_a_request_near_to_other_skills_in_the_world_is_less_surely_for_this_one
     plain = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters()))
     odds = plain[0].explanation.parts[1].value
     near = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))
+    margin = near[0].explanation.parts[0].value - near[1].explanation.parts[0].value
     assert near[0].explanation.parts[1].value == pytest.approx(
-        odds - 2.0 * 0.5 + 0.5 * 0.25 + 4.0 * 0.5**2
+        odds - 2.0 * 0.5 + 0.5 * 0.25 + 4.0 * 0.5**2 + 0.5 * margin**2 + 1.5 * margin
     )
     for letters.cosines in ((nan, 0.1), (0.1,)):
         with pytest.raises(EmbedderFailed, match="embedder letters: background is"):

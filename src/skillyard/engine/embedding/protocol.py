@@ -39,9 +39,10 @@ class EmbedderCalibration(NamedTuple):
     english_ahead * a`` is added. So is, for all, the product of ``features`` and the features of
     the best skill: beside a cosine they say something else than alone; and the product of
     ``background`` and what the embedder's method ``background`` says of the request: a request that
-    lies as near to what other skills in the world do is less surely one for this skill. ``pairs``
-    are for the products of each two of log-odds, ``c``, ``a`` and the highest of the background,
-    squares included: (log-odds)², log-odds · ``c``, … in this order.
+    lies as near to what other skills in the world do is less surely one for this skill. ``margin``
+    is for the points of the best skill above the next. ``pairs`` are for the products of each two
+    of log-odds, ``c``, ``a``, the highest of the background and these points, squares included:
+    (log-odds)², log-odds · ``c``, … in this order.
     """
 
     bias: float
@@ -56,7 +57,8 @@ class EmbedderCalibration(NamedTuple):
     background: tuple[float, ...] = ()
     """For the highest and the mean cosine of the background; empty for none."""
     pairs: tuple[float, ...] = ()
-    """Ten numbers, or none."""
+    """Fifteen numbers, or none."""
+    margin: float = 0.0
 
 
 class EmbedderOrder(NamedTuple):
@@ -85,8 +87,8 @@ FEATURES = 14
 """Features of the best skill in ``hybrid`` (``Features``)."""
 BACKGROUND = 2
 """Numbers that a method ``background`` returns: the highest and the mean cosine."""
-PAIRS = 10
-"""Products of two of four numbers."""
+PAIRS = 15
+"""Products of two of five numbers."""
 LONG_WORDS = 60
 """spec/encoder.md, gate."""
 
@@ -98,10 +100,10 @@ class Embedder(Protocol):
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, seven numbers in the order of :class:`EmbedderCalibration`, perhaps
-    with one for each feature of ``hybrid`` after them, and perhaps twelve for ``background`` and
-    ``pairs`` after these, its cosine counts in the probability. The method ``background`` gets
-    a request's vector as signed bytes of norm :data:`UNIT`, and returns its highest and its mean
-    cosine with whatever the embedder takes for the skills of the world. With
+    with one for each feature of ``hybrid`` after them, and perhaps eighteen for ``background``,
+    ``pairs`` and ``margin`` after these, its cosine counts in the probability. The method
+    ``background`` gets a request's vector as signed bytes of norm :data:`UNIT`, and returns its
+    highest and its mean cosine with whatever the embedder takes for the skills of the world. With
     an attribute ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where
     the best skills of English requests are ordered once more; without it the cosine of the built-in
     table does. With an attribute ``passages``, two numbers in the order of
@@ -174,19 +176,19 @@ def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
     """Return the embedder's calibration, if any.
 
     Raises InvalidInput for anything but seven numbers, these and one for each feature, or all these
-    and twelve for a method ``background`` and pairs.
+    and eighteen for a method ``background``, pairs and margin.
     """
-    least = len(EmbedderCalibration._fields) - 3
+    least = len(EmbedderCalibration._fields) - 4
     counts = [least, least + FEATURES]
     if callable(getattr(embedder, "background", None)):
-        counts.append(least + FEATURES + BACKGROUND + PAIRS)
+        counts.append(least + FEATURES + BACKGROUND + PAIRS + 1)
     what = f"{' or '.join(map(str, counts))} finite numbers"
     numbers = _numbers_of(embedder, "calibration", what, *counts)
     if numbers is None:
         return None
     features, rest = numbers[least : counts[1]], numbers[counts[1] :]
-    background, pairs = rest[:BACKGROUND], rest[BACKGROUND:]
-    return EmbedderCalibration._make((*numbers[:least], features, background, pairs))
+    background, pairs, margin = rest[:BACKGROUND], rest[BACKGROUND:-1], rest[-1] if rest else 0.0
+    return EmbedderCalibration._make((*numbers[:least], features, background, pairs, margin))
 
 
 def order_of(embedder: Embedder) -> EmbedderOrder | None:

@@ -73,20 +73,25 @@ def adjust_by_cosine(
     calibration: EmbedderCalibration,
     background: Sequence[float] = (),
     *,
+    margin: float,
     is_english: bool,
 ) -> float:
-    """Return the log-odds after an embedder's cosines of the candidates."""
+    """Return the log-odds after an embedder's cosines of the candidates.
+
+    ``margin`` is the points of the best skill above the next.
+    """
     cosine = cosines.get(best, 0.0)
     ahead = cosine - _best_other(cosines, best)
     counts = calibration
     nearest = background[0] if background else 0.0
-    facts = (log_odds, cosine, ahead, nearest)
+    facts = (log_odds, cosine, ahead, nearest, margin)
     pairs = [one * other for one, other in combinations_with_replacement(facts, 2)]
     parts = [
         counts.bias,
         counts.log_odds * log_odds,
         counts.cosine * cosine,
         counts.ahead * ahead,
+        counts.margin * margin,
         *(weight * value for weight, value in zip(counts.features, features, strict=False)),
         *(weight * value for weight, value in zip(counts.background, background, strict=False)),
         *(weight * value for weight, value in zip(counts.pairs, pairs, strict=False)),

@@ -269,6 +269,12 @@ class ScoredHybrid(Scored):
             self.best, evidence, self.candidates, self.analysed, library.searcher, library.table
         )
 
+    @property
+    def margin(self) -> float:
+        """The points of the best candidate above the next; 1.0 without another."""
+        most, *others = sorted(self.totals.values(), reverse=True)
+        return most - others[0] if others else 1.0
+
     @cached_property
     def query_features(self) -> QueryFeatures:
         """The calibration's features of the request and the library."""
@@ -320,6 +326,7 @@ class ScoredHybrid(Scored):
             self.features,
             calibration,
             self.candidates.background,
+            margin=self.margin,
             is_english=self.analysed.is_english,
         )
 
