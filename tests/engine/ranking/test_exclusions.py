@@ -84,10 +84,13 @@ def test_why_says_that_the_request_excludes_it(capsys: pytest.CaptureFixture[str
     "request_text",
     [
         "deploy my app, but not to Vercel",
-        "ship my app anywhere except Vercel",
         "extract the text of scan.pdf without using the pdf skill",
         "do not use the pdf skill; just read report.pdf",
         "anything but xlsx: make a table of these numbers",
+        "make a table of these numbers, it is for the wiki so no xlsx",
+        "we do not use Vercel any more. ship my app",
+        "ship my app; we threw Vercel out",
+        "ship my app, ich mache das selber, also nicht wieder Vercel",
     ],
 )
 def test_a_product_or_a_skill_that_is_forbidden_in_words_is_not_chosen(request_text: str) -> None:
