@@ -108,6 +108,20 @@ def test_a_request_lies_near_to_the_skill_that_it_wants_in_any_language() -> Non
         assert cosines[0] > cosines[1] + 0.2
 
 
+def test_words_that_set_a_job_aside_are_told_from_those_that_do_not() -> None:
+    beside = ENCODER.multilingual
+    assert beside is not None
+    for model, text, is_aside in (
+        (ENCODER, "fix the retry loop. the invoices are Rita's job, she is on it", True),
+        (ENCODER, "Rita threw out the cache last week, since then it is slow, find out why", False),
+        (beside, "écris les tests. la facturation, c'est l'équipe de Rita qui s'en charge", True),
+    ):
+        shares = [(start > text.find("."), share) for start, _, share in model.asides(text)]
+        assert any(share > 0.5 for _, share in shares) == is_aside
+        assert all(share < 0.5 for is_later, share in shares if not is_later)
+        assert model.embed([text]) == model.embed([text, text])[:1]
+
+
 FILES = ("model.onnx", "tokenizer.json", "multilingual.onnx", "multilingual.json")
 
 

@@ -57,10 +57,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("requires:\n  skills: [a, b>=1.2]\n", ("skill:a", "skill:b>=1.2")),
         ("metadata:\n  requires:\n    skills: a, b >= 1.2\n", ("skill:a", "skill:b>=1.2")),
-        (
-            "requires:\n  tools: A B\n  programs: jq\n",
-            ("tool:A", "tool:B", "program:jq"),
-        ),
+        ("requires:\n  tools: A B\n  programs: jq\n", ("tool:A", "tool:B", "program:jq")),
         ("dependencies: [one, a]\n", ()),
         ("dependencies:\n  all: [Bash]\n", ()),
         ("dependencies: python>=3.8, pandas\n", ()),
@@ -108,8 +105,7 @@ def test_what_is_missing_is_said_and_not_chosen(entry: str, lack: str) -> None:
 
 
 @for_each(
-    "entry",
-    ["skill:old>=1.9.0", "skill:old>=v1.9", "program:jq", "tool:Bash", "tool:Write|Bash"],
+    "entry", ["skill:old>=1.9.0", "skill:old>=v1.9", "program:jq", "tool:Bash", "tool:Write|Bash"]
 )
 def test_what_is_there_is_met(entry: str, programs: Path) -> None:
     assert "one" in chosen([skill("one", entry), skill("old", version="1.9")], "Bash")
@@ -121,9 +117,7 @@ _GRAPHS = st.lists(st.sets(st.sampled_from(NAMES + "x")), min_size=6, max_size=6
 
 
 @given(_GRAPHS)
-def test_exactly_the_skills_whose_requirements_are_met_are_chosen(
-    graph: list[set[str]],
-) -> None:
+def test_exactly_the_skills_whose_requirements_are_met_are_chosen(graph: list[set[str]]) -> None:
     needs = dict(zip(NAMES, graph, strict=True))
     usable: set[str] = set()  # grows from those that need nothing, so cycles never enter
     while grown := {name for name in NAMES if needs[name] <= usable} - usable:
@@ -231,10 +225,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @for_each("tools, state", [((), "unchecked"), (("Bash",), "met"), (("Read",), "lacking")])
 def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
-    library: Path,
-    capsys: pytest.CaptureFixture[str],
-    tools: tuple[str, ...],
-    state: str,
+    library: Path, capsys: pytest.CaptureFixture[str], tools: tuple[str, ...], state: str
 ) -> None:
     given = [word for tool in tools for word in ("--tool", tool)]
 

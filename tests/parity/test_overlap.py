@@ -8,16 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import skillyard as sy
-from tests.parity.rows import (
-    EXPECTED,
-    FIRST_ALTERNATIVE,
-    Case,
-    Ruling,
-    load,
-    readings,
-    rows,
-    stale,
-)
+from tests.parity.rows import EXPECTED, FIRST_ALTERNATIVE, Case, Ruling, load, readings, rows, stale
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -6,16 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import skillyard as sy
-from tests.parity.rows import (
-    EXPECTED,
-    FIRST_ALTERNATIVE,
-    Case,
-    Ruling,
-    load,
-    readings,
-    rows,
-    stale,
-)
+from tests.parity.rows import EXPECTED, FIRST_ALTERNATIVE, Case, Ruling, load, readings, rows, stale
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.tables import for_each
@@ -26,16 +17,7 @@ Register = Callable[[str, str, bool], None]
 RECOMMENDED = Ruling(EXPECTED, "triggers scorer: readings of adk-and-agentskills 3")
 RULINGS = {
     **dict.fromkeys(
-        (
-            "oas-010",
-            "oas-013",
-            "oas-014",
-            "oas-026",
-            "oas-033",
-            "oas-035",
-            "oas-041",
-            "oas-052",
-        ),
+        ("oas-010", "oas-013", "oas-014", "oas-026", "oas-033", "oas-035", "oas-041", "oas-052"),
         RECOMMENDED,
     ),
     "oas-reg-17": Ruling(FIRST_ALTERNATIVE, "YAML: one repair pass, reported as a diagnostic"),

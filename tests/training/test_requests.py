@@ -99,6 +99,14 @@ def test_choices_are_for_skills_of_their_library() -> None:
         assert (kind == "forbidden") == ((number, forbidden) in libraries)
 
 
+def test_what_is_set_aside_is_marked() -> None:
+    libraries = {tuple(row[:2]) for row in rows_of("encoder_libraries.tsv")}
+    for _, number, _, kind, text, right, forbidden in rows_of("asides.tsv"):
+        assert all((number, name) in libraries for name in {right, forbidden} - {"-"})
+        assert text.count("[[") == text.count("]]")
+        assert (kind == "aside") == ("[[" in text) == (forbidden != "-")
+
+
 def test_libraries_of_the_encoder_hold_no_skill_that_measures_it() -> None:
     libraries = rows_of("encoder_libraries.tsv")
     keys = {key for _, key, _ in libraries}

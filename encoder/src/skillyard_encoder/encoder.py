@@ -18,6 +18,9 @@ __all__ = ["Encoder"]
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 MULTILINGUAL = "multilingual.onnx", "multilingual.json"
 """The model of other languages, and its tokenizer."""
+VECTORS = "vectors"
+ASIDES = "asides"
+"""The output of the probability that a word piece is set aside (``training/asides.py``)."""
 KINDS = "kinds.npy"
 SUMS = "SHA256SUMS"
 """The digests of the files beside it; reading it costs less than making them of each start."""
@@ -40,6 +43,8 @@ class Model:
 
     threads: int | None = None
     """Threads that encode several texts at once; None for one on each core."""
+    _last: tuple[str | None, list[float], list[tuple[int, int, float]]] = None, [], []
+    """The last request, its vector and its asides."""
 
     def __init__(self, folder: Path, model: str, tokenizer: str) -> None:
         """Raises OSError without both files in the folder."""
@@ -55,14 +60,37 @@ class Model:
         with ThreadPoolExecutor(self.threads or _cores()) as pool:
             return list(pool.map(self._vector, texts))
 
+    def asides(self, text: str) -> list[tuple[int, int, float]]:
+        """Return (start, end, probability that it is set aside) of each word piece of a request.
+
+        Empty for a model without that output.
+        """
+        known, _, asides = self._last
+        if text == known:
+            return asides
+        if all(each.name != ASIDES for each in self._session.get_outputs()):
+            return []
+        (vectors, shares), offsets = self._read(text, VECTORS, ASIDES)
+        parts = zip(offsets, shares[0, :, 0].tolist(), strict=True)
+        asides = [(*span, own) for span, own in parts]
+        self._last = text, vectors[0].tolist(), asides  # the request is mostly embedded next
+        return asides
+
     def _vector(self, text: str) -> list[float]:
+        known, vector, _ = self._last
+        if text == known:
+            return vector
+        ((vectors,), _) = self._read(text, VECTORS)
+        return vectors[0].tolist()  # type: ignore[no-any-return]
+
+    def _read(self, text: str, *outputs: str) -> tuple[list[Any], list[tuple[int, int]]]:
         import numpy as np
 
         readable = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # no surrogates
-        pieces = np.array([self._tokenizer.encode(readable).ids], dtype=np.int64)
-        (vectors,) = self._session.run(None, {"pieces": pieces, "held": np.ones_like(pieces)})
-        vector: list[float] = vectors[0].tolist()
-        return vector
+        pieces = self._tokenizer.encode(readable)
+        ids = np.array([pieces.ids], dtype=np.int64)
+        read = self._session.run(outputs, {"pieces": ids, "held": np.ones_like(ids)})
+        return read, pieces.offsets
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -120,6 +120,27 @@ def test_an_embedder_may_read_passages_of_the_body(tmp_path: Path) -> None:
         assert read == ([] if asked is None else [f"cook. {text}" for text in ("Cooks.", *asked)])
 
 
+def test_what_an_embedder_sees_set_aside_is_not_wanted() -> None:
+    class Attentive(Letters):
+        said: tuple[object, ...] = ()
+
+        def asides(self, text: str) -> tuple[object, ...]:
+            return self.said
+
+    catalog, letters = sy.Catalog.from_skills(SKILLS), Attentive()
+    text = "containers to the cluster deploys Rita. a report"
+    end = text.find(".")
+    for letters.said, first in (
+        ((), "deploy"),
+        (((0, end, 0.9), (end, end, 0.0), (end + 2, len(text), 0.1)), "report"),
+        (((0, end, 0.1),), "deploy"),
+    ):
+        assert sy.rank(catalog, text, scorer=Hybrid(embedder=letters))[0].skill.name == first
+    letters.said = ((0, 1),)
+    with pytest.raises(EmbedderFailed, match="embedder letters: asides: "):
+        sy.rank(catalog, text, scorer=Hybrid(embedder=letters))
+
+
 def test_nothing_is_chosen_in_place_of_a_skill_that_only_its_user_calls() -> None:
     library = sy.Catalog.from_skills(
         [

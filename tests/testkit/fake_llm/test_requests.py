@@ -6,13 +6,7 @@ from typing import Any
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.tables import for_each
-from tests.testkit.fake_llm.conftest import (
-    CHAT,
-    MESSAGES,
-    chat,
-    message,
-    post,
-)
+from tests.testkit.fake_llm.conftest import CHAT, MESSAGES, chat, message, post
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 STRICT = {**OBJECT, "required": ["a"]}
@@ -23,10 +17,7 @@ def formatted(schema: object) -> dict[str, Any]:
 
 
 def response_format(schema: object, name: str = "reply") -> dict[str, Any]:
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "schema": schema, "strict": True},
-    }
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
 
 
 @for_each(

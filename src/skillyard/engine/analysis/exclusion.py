@@ -8,8 +8,9 @@ follows it, or stands before it, up to the end of its clause. Phrases that only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from skillyard.engine.analysis.language import FUNCTION_WORDS, cue_patterns
@@ -41,6 +42,10 @@ _ITEM = (
 )
 """After a comma: another item of a list that goes on ("no tests, docs or examples")."""
 _NEVER = "(?!)"
+ASIDE = 0.35
+"""Mean probability of its pieces from which a clause is set aside (``training/README.md``)."""
+PERHAPS_ASIDE = 0.2
+"""The same for the strict reading."""
 
 
 class _Cues(NamedTuple):
@@ -73,19 +78,51 @@ def _cues(*languages: str) -> _Cues:
     return _Cues(*(re.compile(form, re.IGNORECASE) for form in forms))
 
 
-def read_exclusions(text: str, language: str) -> Reading:
+def read_exclusions(
+    text: str, language: str, asides: Sequence[tuple[int, int, float]] = ()
+) -> Reading:
     """Return what a request wants and what it excludes.
 
-    ``language`` is its ISO 639-1 code; cues of English count in every language.
+    ``language`` is its ISO 639-1 code; cues of English count in every language. ``asides`` are what
+    a model says of its pieces: (start, end, probability that it is set aside).
     """
     lower = text.lower()
     languages = (language,) if language in LATIN else (language, _ENGLISH)
     signs = "|".join(cue_patterns("exclusions", *languages).get("sign", ())).split("|")
-    if not any(sign in lower for sign in signs):
+    clauses = aside_clauses(text, language, asides) if asides else []
+    spans = [(start, end, share < ASIDE, True) for start, end, share in clauses]
+    if any(sign in lower for sign in signs):
+        spans += _cue_spans(text, _cues(*languages))
+    if not spans:
         return Reading(text, text, text, "")
-    cues = _cues(*languages)
+    strong = [span for span in spans if not span[2]]
+    strict = [span for span in spans if not span[2] or span[3]]
+    excluded = "\n".join(text[start:end] for start, end, *_ in spans)
+    return Reading(_without(text, strong), _without(text, strict), _without(text, spans), excluded)
+
+
+def aside_clauses(
+    text: str, language: str, asides: Sequence[tuple[int, int, float]], least: float = PERHAPS_ASIDE
+) -> list[tuple[int, int, float]]:
+    """Return (start, end, mean probability) of each clause that is set aside by ``least`` or more.
+
+    ``asides`` are (start, end, probability) of the pieces of the text.
+    """
+    if not any(probability >= least for *_, probability in asides):
+        return []
+    turns = _cues(language).turn.finditer(text)
+    ends = {*(end.end() for end in _CLAUSE_END.finditer(text)), *(turn.start() for turn in turns)}
+    found = []
+    for start, end in pairwise([0, *sorted(ends), len(text)]):
+        own = [each for first, last, each in asides if first < last and start <= first < end]
+        if own and sum(own) >= least * len(own):
+            found.append((start, end, sum(own) / len(own)))
+    return found
+
+
+def _cue_spans(text: str, cues: _Cues) -> Iterator[tuple[int, int, bool, bool]]:
+    """Yield (start, end, is weak, has a clause of its own) of what each cue excludes."""
     no_cues = [match.span() for match in cues.keep.finditer(text)]
-    spans: list[tuple[int, int, bool, bool]] = []  # from, to, is weak, has a clause of its own
     for kind in _Cues._fields[1:7]:
         weak, _, place = kind.rpartition("_")
         for match in getattr(cues, kind).finditer(text):
@@ -100,13 +137,7 @@ def read_exclusions(text: str, language: str) -> Reading:
                 continue
             if place != "before":
                 end = _clause_end(text, end, cues)
-            spans.append((start, end, bool(weak), own))
-    if not spans:
-        return Reading(text, text, text, "")
-    strong = [span for span in spans if not span[2]]
-    strict = [span for span in spans if not span[2] or span[3]]
-    excluded = "\n".join(text[start:end] for start, end, *_ in spans)
-    return Reading(_without(text, strong), _without(text, strict), _without(text, spans), excluded)
+            yield start, end, bool(weak), own
 
 
 def _without(text: str, spans: Iterable[tuple[int, int, bool, bool]]) -> str:

@@ -200,6 +200,18 @@ class DenseIndex:
             )
         return stored
 
+    def asides(self, text: str, language: str) -> Sequence[tuple[int, int, float]]:
+        """Return (start, end, probability that it is set aside) of a request's pieces."""
+        second = getattr(self.embedder, "multilingual", None)
+        reader = self.embedder if language == ENGLISH or second is None else second
+        asides_of = getattr(reader, "asides", None)
+        if not callable(asides_of):
+            return ()
+        try:
+            return [(int(start), int(end), float(own)) for start, end, own in asides_of(text)]
+        except (TypeError, ValueError) as error:
+            raise EmbedderFailed(self.embedder.id, f"asides: {error}") from None
+
     def background(self, direction: bytes) -> tuple[float, ...]:
         """Return the request's cosines with the embedder's background; empty without one.
 

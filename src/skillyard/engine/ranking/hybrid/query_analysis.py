@@ -1,6 +1,7 @@
 """Analyses a request: weighted terms, query vector, names and phrases."""
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from math import log
 from operator import itemgetter
@@ -185,11 +186,17 @@ class AnalysedQuery(NamedTuple):
 
 
 def analyse_query(
-    query: Query, vocabulary: Vocabulary, *, is_strict: bool = False
+    query: Query,
+    vocabulary: Vocabulary,
+    asides_of: Callable[[str, str], Sequence[tuple[int, int, float]]] | None = None,
+    *,
+    is_strict: bool = False,
 ) -> AnalysedQuery:
     """Return the analysed query, with weights from the statistics of the library.
 
-    ``is_strict`` also takes out what it only does without, where that has a clause of its own.
+    ``asides_of`` returns what a model says of the pieces of a text in a language
+    (:func:`read_exclusions`). ``is_strict`` also takes out what it only does without, where that
+    has a clause of its own.
     """
     whole, signals, lines_aside = _both_ends(query.text), "", 0
     if "\n" in whole:
@@ -197,7 +204,8 @@ def analyse_query(
 
         whole, signals, lines_aside = set_aside(whole)
     language = language_of(whole)
-    text, strict, rest, without = read_exclusions(whole, language)
+    asides = asides_of(whole, language) if asides_of and whole.strip() else ()
+    text, strict, rest, without = read_exclusions(whole, language, asides)
     is_ambiguous = strict != text and not is_strict
     if is_strict:
         text = strict

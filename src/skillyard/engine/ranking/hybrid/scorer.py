@@ -185,9 +185,10 @@ class BoundHybrid:
 
             judged = feedback_by_ordinal(query, library)
         files = self._files(query) if query.files else {}
+        asides_of = None if self.dense is None else self.dense.asides
         first: ScoredHybrid | None = None
         while True:
-            analysed = analyse_query(query, self.vocabulary, is_strict=first is not None)
+            analysed = analyse_query(query, self.vocabulary, asides_of, is_strict=first is not None)
             candidates = retrieve(query, analysed, library, fusion, files, judged, self.dense)
             totals = fuse_totals(candidates, fusion)
             candidates = look_again(
