@@ -73,11 +73,12 @@ def test_what_another_hand_sets_aside_is_seldom_chosen(library: sy.Catalog) -> N
 
 
 def test_why_says_that_the_request_excludes_it(capsys: pytest.CaptureFixture[str]) -> None:
-    request = "clean the csv file, no spreadsheet formulas"
+    request = "clean the csv file instead of spreadsheet formulas"
     main(["why", "spreadsheet-formulas", request, "--explain", "--root", str(EXAMPLES)])
     out = capsys.readouterr().out
     assert "The request excludes spreadsheet-formulas, so it has no rank." in out
     assert "-10  forbidden  the request excludes it by name" in out
+    assert '; not read: "instead of spreadsheet formulas"' in out
 
 
 @for_each(

@@ -342,6 +342,7 @@ def _words(
     note = f"BM25F {evidence.words:.4g}, min-max scaled over {least:.4g} to {best:.4g}"
     aside = outcome.analysed.lines_aside
     aside_note = f"; {aside} lines of a log or code are no words" if aside else ""
+    aside_note += "".join(f'; not read: "{part}"' for part in outcome.analysed.not_read)
     if not value:
         note = note if evidence.words else "no word matches"
         return Explanation("words", 0.0, (), "leaf", note + aside_note)

@@ -164,6 +164,8 @@ class AnalysedQuery(NamedTuple):
     tells the kind of a log."""
     lines_aside: int = 0
     """Lines of logs and code that are not read as words."""
+    not_read: tuple[str, ...] = ()
+    """The excluded parts that are no evidence."""
     is_ambiguous: bool = False
     """True when a strict reading of what it excludes leaves less of it."""
 
@@ -260,6 +262,7 @@ def analyse_query(
         mentions,
         f"{'agent skill: ' if mentions.is_work else ''}{reading.rough} {signals}".strip(),
         lines_aside,
+        tuple(part.strip() for part in without.splitlines() if part not in text),
         is_ambiguous,
     )
 
