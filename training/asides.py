@@ -3,8 +3,9 @@
     python -m training.asides --models FOLDER
 
 "Rita handles the invoices" or "we threw Helm out in spring" say that a job is not wanted, in more
-ways than a table of cues can hold. ``data/asides.tsv`` has 672 such requests of eight hands, with
-what is set aside in double brackets, and 336 that only sound like it. A small network reads three
+ways than a table of cues can hold. ``data/asides.tsv`` has 1,344 such requests of sixteen hands,
+with what is set aside in double brackets, and 672 that only sound like it. A small network learns
+from the first eight hands; it reads three
 layers of a model (``LAYERS``) and says of each word piece whether it is set aside. It is added to
 both models of the folder as one more output, ``asides``; what they had before stays bit by bit. A
 model that has the output already gets a new one. Prints how well that does on hands that it has
@@ -47,6 +48,7 @@ PLAIN = 6_000
 """Requests of others in which no cue stands; they set nothing aside."""
 PLAIN_WEIGHT = 0.5
 PARTS = 8
+"""Hands to learn from, each left out in turn. The later ones only measure."""
 _BRACKETS = re.compile(r"\[\[|\]\]")
 
 Pieces = list[tuple[int, int]]
@@ -57,7 +59,7 @@ class Marked(NamedTuple):
     """A request, and what of it is set aside."""
 
     part: int
-    """What is left out together."""
+    """What is left out together; :data:`PARTS` for what is never learned."""
     language: str
     text: str
     spans: list[tuple[int, int]]
@@ -72,7 +74,7 @@ def read_marked() -> Iterator[Marked]:
             start, text = len(text), text + piece
             if number % 2:
                 spans.append((start, len(text)))
-        yield Marked(int(hand.removeprefix("aside")) % PARTS, language, text, spans)
+        yield Marked(min(int(hand.removeprefix("aside")) - 1, PARTS), language, text, spans)
 
 
 def read_plain(*, english: bool) -> list[Marked]:
@@ -241,9 +243,9 @@ def main() -> None:
         read = state_reader(options.models, model, tokenizer)
         states, offsets = zip(*(read(each.text) for each in requests), strict=True)
         found: list[list[tuple[int, int]]] = [[] for _ in requests]
-        for part in range(PARTS):
-            kept = [place for place, each in enumerate(requests) if each.part != part]
-            net = fitted(*([each[place] for place in kept] for each in (states, requests, offsets)))
+        for part in range(PARTS + 1):
+            kept = [n for n, each in enumerate(requests) if each.part not in (part, PARTS)]
+            net = fitted(*([each[n] for n in kept] for each in (states, requests, offsets)))
             for place, request in enumerate(requests):
                 if request.part == part:
                     with torch.no_grad():
@@ -253,11 +255,16 @@ def main() -> None:
                     clauses = aside_clauses(request.text, language, pieces, ASIDE)
                     found[place] = [clause[:2] for clause in clauses]
         for what, is_theirs in (("English", True), ("other languages", False)):
-            here = [n for n, each in enumerate(requests) if (each.language == "en") == is_theirs]
-            if here:
-                own = ([every[n] for n in here] for every in (requests, found))
-                print(f"# {model}, {what}: {line_of(*own)}")
-        add_output(options.models, model, fitted(states, requests, offsets))
+            for hands, is_new in (("left out in turn", False), ("never learned", True)):
+                here = [
+                    n
+                    for n, each in enumerate(requests)
+                    if (each.language == "en") == is_theirs and (each.part == PARTS) == is_new
+                ]
+                if here:
+                    own = ([every[n] for n in here] for every in (requests, found))
+                    print(f"# {model}, {what}, hands {hands}: {line_of(*own)}")
+        add_output(options.models, model, net)  # the last: from all that is learned
 
 
 if __name__ == "__main__":
