@@ -89,8 +89,8 @@ class Model:
         readable = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # no surrogates
         pieces = self._tokenizer.encode(readable)
         ids = np.array([pieces.ids], dtype=np.int64)
-        read = self._session.run(outputs, {"pieces": ids, "held": np.ones_like(ids)})
-        return read, pieces.offsets
+        arrays = self._session.run(outputs, {"pieces": ids, "held": np.ones_like(ids)})
+        return arrays, pieces.offsets
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -112,12 +112,12 @@ def aside_clauses(
         return []
     turns = _cues(language).turn.finditer(text)
     ends = {*(end.end() for end in _CLAUSE_END.finditer(text)), *(turn.start() for turn in turns)}
-    found = []
+    clauses = []
     for start, end in pairwise([0, *sorted(ends), len(text)]):
         own = [each for first, last, each in asides if first < last and start <= first < end]
         if own and sum(own) >= least * len(own):
-            found.append((start, end, sum(own) / len(own)))
-    return found
+            clauses.append((start, end, sum(own) / len(own)))
+    return clauses
 
 
 def _cue_spans(text: str, cues: _Cues) -> Iterator[tuple[int, int, bool, bool]]:
