@@ -25,7 +25,8 @@ import torch
 
 from skillyard.engine.analysis.exclusion import ASIDE, aside_clauses, read_exclusions
 from skillyard.engine.analysis.language import language_of
-from skillyard_encoder.encoder import ASIDES, MODEL, MULTILINGUAL, TOKENIZER
+from skillyard_encoder.encoder import ASIDES, Encoder, Model
+from training.export_encoder import write_model
 from training.requests import (
     CHOOSING_HANDS,
     HERE,
@@ -36,8 +37,9 @@ from training.requests import (
 )
 
 SEED = 3
-LAYERS = {MODEL: (6, 8, 10), MULTILINGUAL[0]: (12, 16, 20)}
-"""Numbers of the layer norms that are read, by model; each layer of it has two."""
+LAYERS = (6, 8, 10), (12, 16, 20)
+"""Numbers of the layer norms that are read, of the model of English and of the other; each layer
+of them has two."""
 HIDDEN = 32
 EPOCHS = 20
 BATCH = 1024
@@ -98,28 +100,23 @@ def read_plain(*, english: bool) -> list[Marked]:
     ]
 
 
-def state_reader(folder: Path, model: str, tokenizer: str) -> Callable[[str], tuple[Any, Pieces]]:
+def state_reader(model: Model, layers: Sequence[str]) -> Callable[[str], tuple[Any, Pieces]]:
     """Return what reads pieces x numbers of a text, as the shipped model has them."""
     import onnx
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
 
-    graph = onnx.load(folder / model)
-    names = [f"layer_norm_{number}" for number in LAYERS[model]]
-    for name in names:
+    graph = onnx.load(model.files[0])
+    for name in layers:
         graph.graph.output.append(
             onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)
         )
     session = InferenceSession(graph.SerializeToString())
-    cutter = Tokenizer.from_file(str(folder / tokenizer))
-    cutter.no_padding()
-    cutter.enable_truncation(128)
 
     def read(text: str) -> tuple[Any, Pieces]:
-        pieces = cutter.encode(text)
-        ids = np.array([pieces.ids])
-        states = session.run(names, {"pieces": ids, "held": np.ones_like(ids)})
-        return np.concatenate([state[0] for state in states], axis=1), pieces.offsets
+        pieces, offsets = model.cut(text)
+        ids = np.array([pieces])
+        states = session.run(layers, {"pieces": ids, "held": np.ones_like(ids)})
+        return np.concatenate([state[0] for state in states], axis=1), offsets
 
     return read
 
@@ -159,12 +156,12 @@ def fitted(
     return net.eval()
 
 
-def add_output(folder: Path, model: str, net: torch.nn.Sequential) -> None:
+def add_output(model: Model, layers: Sequence[str], net: torch.nn.Sequential) -> None:
     """Add the network to the model, its first layer in signed bytes with one scale a column."""
     import onnx
     from onnx import helper, numpy_helper
 
-    graph = onnx.load(folder / model)
+    graph = onnx.load(model.files[0])
     body = graph.graph
     for kept in (body.node, body.initializer, body.output):
         own = [each for each in kept if not (each.name.startswith(ASIDES))]
@@ -185,9 +182,8 @@ def add_output(folder: Path, model: str, net: torch.nn.Sequential) -> None:
         numpy_helper.from_array(np.ascontiguousarray(value), f"{ASIDES}.{name}")
         for name, value in numbers.items()
     )
-    states = [f"layer_norm_{number}" for number in LAYERS[model]]
     steps: list[tuple[str, list[str], str, dict[str, Any]]] = [
-        ("Concat", states, "states", {"axis": -1}),
+        ("Concat", [*layers], "states", {"axis": -1}),
         ("DequantizeLinear", [".bytes", ".scales", ".zeros"], "weights", {"axis": 1}),
         ("MatMul", [".states", ".weights"], "product", {}),
         ("Add", [".product", ".first"], "sum", {}),
@@ -202,7 +198,7 @@ def add_output(folder: Path, model: str, net: torch.nn.Sequential) -> None:
         body.node.append(helper.make_node(kind, named, [name], name=name, **options))
     shape = [None, None, 1]
     body.output.append(helper.make_tensor_value_info(ASIDES, onnx.TensorProto.FLOAT, shape))
-    onnx.save(graph, folder / model)
+    write_model(graph, *model.files[:2])
 
 
 def line_of(requests: Sequence[Marked], found: Sequence[list[tuple[int, int]]]) -> str:
@@ -236,11 +232,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(2)
     marked = [*read_marked()]
-    for model, tokenizer in ((MODEL, TOKENIZER), MULTILINGUAL):
-        is_english = model == MODEL
+    encoder = Encoder(options.models)
+    for model, numbers in zip((encoder, encoder.multilingual), LAYERS, strict=True):
+        assert model is not None
+        is_english = model is encoder
+        layers = [f"layer_norm_{number}" for number in numbers]
         requests = [each for each in marked if not is_english or each.language == "en"]
         requests += read_plain(english=is_english)
-        read = state_reader(options.models, model, tokenizer)
+        read = state_reader(model, layers)
         states, offsets = zip(*(read(each.text) for each in requests), strict=True)
         found: list[list[tuple[int, int]]] = [[] for _ in requests]
         for part in range(PARTS + 1):
@@ -263,8 +262,8 @@ def main() -> None:
                 ]
                 if here:
                     own = ([every[n] for n in here] for every in (requests, found))
-                    print(f"# {model}, {what}, hands {hands}: {line_of(*own)}")
-        add_output(options.models, model, net)  # the last: from all that is learned
+                    print(f"# {model.files[0].name}, {what}, hands {hands}: {line_of(*own)}")
+        add_output(model, layers, net)  # the last: from all that is learned
 
 
 if __name__ == "__main__":

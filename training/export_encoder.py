@@ -3,7 +3,7 @@
     python -m training.export_encoder --tuned encoder.safetensors --out FOLDER
 
 Blends the tuned weights with the untuned ones, drops word pieces that neither the pool nor the
-requests hold, and writes ``model.onnx`` (weights in signed bytes) and ``tokenizer.json``.
+requests hold, and writes ``model.onnx``, its weights in signed bytes, and ``tokenizer.json``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from skillyard.engine.bench.runs import read_skills
+from skillyard_encoder.encoder import MODEL
 from training.encoder import Encoder, blend, load_encoder, load_tokenizer, pad
 from training.encoder_examples import skill_views
 from training.requests import read_hands, request_rows
@@ -84,7 +85,7 @@ def cut_places(encoder: Encoder) -> None:
     encoder.positions = torch.nn.Embedding.from_pretrained(places)
 
 
-def write_onnx(encoder: Encoder, path: Path) -> None:
+def write_onnx(encoder: Encoder, folder: Path) -> None:
     """Write the encoder with its weights as signed bytes, one scale a column.
 
     The bytes use seven bits: with eight, processors without VNNI saturate sums of two products, and
@@ -93,28 +94,30 @@ def write_onnx(encoder: Encoder, path: Path) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    with tempfile.TemporaryDirectory() as folder:
-        whole = os.path.join(folder, "whole.onnx")
+    with tempfile.TemporaryDirectory() as beside:
+        whole, small = (os.path.join(beside, name) for name in ("whole.onnx", "small.onnx"))
         export(encoder, whole)
         quantize_dynamic(
             whole,
-            path,
+            small,
             weight_type=QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
         )
-        save_without_paths(onnx.load(path), path)
+        write_model(onnx.load(small), *(folder / name for name in MODEL[:2]))
 
 
-def save_without_paths(model: Any, path: Path) -> None:
-    """Write a model without the notes of where on this machine its lines of code lie."""
+def write_model(model: Any, graph: Path, weights: Path) -> None:
+    """Write a model, without the notes of where on this machine its lines of code lie."""
     import onnx
 
     for node in model.graph.node:
         node.ClearField("metadata_props")
         node.ClearField("doc_string")
-    onnx.save(model, path)
+    weights.unlink(missing_ok=True)  # else these weights were put behind those
+    onnx.save_model(model, graph, save_as_external_data=True, location=weights.name)
+    weights.chmod(graph.stat().st_mode)
 
 
 def export(encoder: torch.nn.Module, path: str) -> None:
@@ -156,10 +159,10 @@ def main() -> None:
     kept = used_pieces(tokenizer, _texts(options.shared))
     options.out.mkdir(parents=True, exist_ok=True)
     encoder = pruned(blend(read_tuned(options.tuned)), tokenizer, kept)
-    write_onnx(encoder, options.out / "model.onnx")
-    (options.out / "tokenizer.json").write_text(pruned_tokenizer(tokenizer, kept), encoding="utf-8")
-    sizes = [(options.out / name).stat().st_size for name in ("model.onnx", "tokenizer.json")]
-    print(f"{len(kept):,} word pieces; {sizes[0]:,} and {sizes[1]:,} bytes")
+    write_onnx(encoder, options.out)
+    (options.out / MODEL[2]).write_text(pruned_tokenizer(tokenizer, kept), encoding="utf-8")
+    size = sum((options.out / name).stat().st_size for name in MODEL)
+    print(f"{len(kept):,} word pieces; {size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ def load() -> Encoder:
     try:
         import numpy  # noqa: F401
         import onnxruntime  # noqa: F401
+        import sentencepiece  # noqa: F401
         import tokenizers  # noqa: F401
 
         import skillyard_encoder

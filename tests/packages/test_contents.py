@@ -121,7 +121,7 @@ def test_the_encoder_is_a_wheel_of_its_own_that_needs_nothing_of_ours(build: Bui
     lines = texts["METADATA"].splitlines()
     assert f"Version: {__version__}" in lines
     needs = {line.partition(": ")[2].partition(">")[0] for line in lines if "Requires-Dist" in line}
-    assert needs == {"numpy", "onnxruntime", "tokenizers"}
+    assert needs == {"numpy", "onnxruntime", "sentencepiece", "tokenizers"}
     assert "encoder = skillyard_encoder:Encoder" in texts["entry_points.txt"]
     assert "all-MiniLM-L6-v2" in texts["licenses/NOTICE"]
 

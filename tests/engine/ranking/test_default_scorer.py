@@ -52,7 +52,7 @@ def test_the_default_has_the_encoder_where_that_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "_find_package", cache(find_spec))
-    for name in ("skillyard_encoder", "onnxruntime", "tokenizers", "numpy"):
+    for name in ("skillyard_encoder", "onnxruntime", "sentencepiece", "tokenizers", "numpy"):
         (tmp_path / f"{name}.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
     assert default_scorer() == "hybrid+encoder"

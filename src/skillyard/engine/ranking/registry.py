@@ -36,7 +36,7 @@ DEFAULT_SCORER = "hybrid"
 """The scorer of the Python API when the caller names none."""
 ENCODED = "hybrid+encoder"
 """The scorer of commands, hook and services where the package skillyard-encoder is installed."""
-_ENCODER_PACKAGES = ("skillyard_encoder", "onnxruntime", "tokenizers", "numpy")
+_ENCODER_PACKAGES = ("skillyard_encoder", "onnxruntime", "sentencepiece", "tokenizers", "numpy")
 
 
 def known_scorer(name: str) -> str:
