@@ -50,9 +50,10 @@ ROWS = {
     "about_skills": "about skills",
     "examples": "`examples/`",
     "set_aside": "sets something aside, `examples/`",
+    "talk": "asks for no work, `examples/`",
 }
 """The kinds of requests, and how the table calls them; the first seven are of the collections."""
-KINDS = tuple(ROWS)[7:-2]
+KINDS = tuple(ROWS)[7:-3]
 HELD_OUT = 3
 """Every third request of these kinds is held out."""
 BINS = 10
@@ -177,6 +178,13 @@ def of_set_aside() -> Iterator[Labelled]:
         yield Labelled("examples", text, _slugs(right), forbidden=excluded, groups=groups)
 
 
+def of_talk() -> Iterator[Labelled]:
+    """Yield messages to ``examples/`` that ask for no work: talk, common knowledge, sums."""
+    for kind, text in _rows(REPOSITORY / "training" / "data" / "none_requests.tsv"):
+        if kind == "none_far":
+            yield Labelled("examples", text, frozenset(), groups=(ROWS["talk"],))
+
+
 def _documents(path: Path) -> Iterator[dict[str, Any]]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return (json.loads(line) for line in lines if line.strip())
@@ -241,6 +249,7 @@ def _requests() -> Iterator[Labelled]:
         yield from of_kind(kind)
     yield from of_examples()
     yield from of_set_aside()
+    yield from of_talk()
 
 
 def _measured(scorer: str) -> Result:

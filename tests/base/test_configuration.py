@@ -11,18 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import SkillIoError
-from skillyard.base.configuration import (
-    SECTIONS,
-    own_file_only,
-    record_of,
-)
+from skillyard.base.configuration import SECTIONS, own_file_only, record_of
 from skillyard.base.operation import Bounds
-from skillyard.base.strict_toml import (
-    SomeText,
-    keys_of,
-    parse_toml,
-    read_record,
-)
+from skillyard.base.strict_toml import SomeText, keys_of, parse_toml, read_record
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import default_scorer
 from tests.configuration import configure

@@ -206,17 +206,9 @@ class TestFailureMessages:
         ("status", "token", "said"),
         [
             (401, "", "answered 401; if it needs a token, set GITHUB_TOKEN"),
-            (
-                401,
-                "wrong-token",
-                "rejected the token in GITHUB_TOKEN or GH_TOKEN (401);",
-            ),
+            (401, "wrong-token", "rejected the token in GITHUB_TOKEN or GH_TOKEN (401);"),
             (403, "weak-token", "answered 403; the token in GITHUB_TOKEN or GH_TOKEN"),
-            (
-                429,
-                "",
-                "rate limit reached (429); wait 60 s or set GITHUB_TOKEN or GH_TOKEN",
-            ),
+            (429, "", "rate limit reached (429); wait 60 s or set GITHUB_TOKEN or GH_TOKEN"),
             (429, "good-token", "rate limit reached (429); wait 60 s\n"),
             (503, "", "answered 503; the fault is at that server; try again later"),
             (

@@ -51,10 +51,17 @@ def test_it_chooses_where_the_built_in_evidence_is_not_enough() -> None:
     assert "embedder" in best.signals
 
 
-def test_small_talk_still_finds_nothing() -> None:
+def test_talk_is_for_no_skill_and_thanks_before_a_job_are_no_talk() -> None:
     catalog = sy.load_catalog(EXAMPLES)
-    for text in ("thanks, that was great", "what is the capital of Peru?", "tell me a joke"):
-        assert sy.select(catalog, text, scorer="hybrid+encoder").selected == ()
+    for text in (
+        *("thanks, that was great", "what is the capital of Peru?", "tell me a joke"),
+        *("hold on a second", "can I ask you something stupid", "guess what I had for lunch"),
+        *("stop being so polite", "спасибо, всё понятно", "ありがとう、助かりました"),
+    ):
+        assert sy.select(catalog, text, scorer="hybrid+encoder").selected == (), text
+    for text in ("thanks! now repair this messy csv file", "gracias, ahora limpia el archivo csv"):
+        (best, *_) = sy.select(catalog, text, scorer="hybrid+encoder").selected
+        assert best.skill.name == "csv-cleaning", text
 
 
 def test_the_command_line_ranks_with_it() -> None:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.hostile.case import (
-    DESCRIPTION,
-    LOAD,
-    REJECT,
-    Case,
-    numbered,
-    skill_bytes,
-    write,
-)
+from tests.hostile.case import DESCRIPTION, LOAD, REJECT, Case, numbered, skill_bytes, write
 
 _NAME_CODES = frozenset(
     [

@@ -13,15 +13,7 @@ from skillyard import Diagnostic, SkillError
 from skillyard.base.invisible import clean
 from tests.hostile.watchdog import hang_bound
 
-__all__ = [
-    "assert_helpful",
-    "below",
-    "escaped",
-    "load",
-    "mentions",
-    "names_file",
-    "unprivileged",
-]
+__all__ = ["assert_helpful", "below", "escaped", "load", "mentions", "names_file", "unprivileged"]
 
 _NOBODY = 65_534
 

@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 
-__all__ = [
-    "blocks",
-    "documents",
-    "few",
-    "hostile_text",
-    "many",
-    "queries",
-    "skills",
-    "tag_soup",
-]
+__all__ = ["blocks", "documents", "few", "hostile_text", "many", "queries", "skills", "tag_soup"]
 
 many = settings(derandomize=True, max_examples=2 * settings().max_examples)
 few = settings(derandomize=True)

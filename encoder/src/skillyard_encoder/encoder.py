@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import file_digest, sha256
+from math import exp
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,9 @@ VECTORS = "vectors"
 ASIDES = "asides"
 """The output of the probability that a word piece is set aside (``training/asides.py``)."""
 KINDS = "kinds.npy"
+TALK = "talk.npy"
+"""Bias and weights of a request's vector, in thousandths: the log-odds that it asks for no work
+(``training/talk.py``)."""
 SUMS = "SHA256SUMS"
 """The digests of the files beside it; reading it costs less than making them of each start."""
 UNIT_DOT = 127 * 127
@@ -201,11 +206,25 @@ class Encoder(Model):
         dots = self._kinds @ np.frombuffer(direction, dtype=np.int8).astype(np.int32)
         return int(dots.max()) / UNIT_DOT, int(dots.sum()) / len(dots) / UNIT_DOT
 
+    def talk(self, direction: bytes) -> float:
+        """Return the probability that a request asks for no work, as "thanks, that worked" does."""
+        import numpy as np
+
+        bias, *weights = self._talk.tolist()
+        dots = sum(map(mul, weights, np.frombuffer(direction, dtype=np.int8).tolist()))
+        return 1 / (1 + exp(-(bias + dots / 127) / 1000))
+
     @cached_property
     def _kinds(self) -> Any:
         import numpy as np
 
         return np.load(self.folder / KINDS).astype(np.int32)  # without BLAS and its buffers
+
+    @cached_property
+    def _talk(self) -> Any:
+        import numpy as np
+
+        return np.load(self.folder / TALK)
 
 
 def _digest(folder: Path, *names: str) -> str:

@@ -253,6 +253,28 @@ def test_a_request_near_to_other_skills_in_the_world_is_less_surely_for_this_one
             sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))
 
 
+def test_what_an_embedder_takes_for_talk_is_for_no_skill_unless_it_is_called() -> None:
+    class Talkative(Letters):
+        share = 0.95
+
+        def talk(self, direction: bytes) -> float:
+            return self.share
+
+    catalog, letters = sy.Catalog.from_skills(SKILLS), Talkative()
+
+    def best(text: str) -> str:
+        chosen = sy.select(catalog, text, scorer=Hybrid(embedder=letters)).best
+        return chosen.skill.name if chosen else ""
+
+    text = "deploy containers to a cluster"
+    assert (best(text), best(f"/deploy {text}")) == ("", "deploy")
+    letters.share = 0.5
+    assert best(text) == "deploy"
+    letters.share = nan
+    with pytest.raises(EmbedderFailed, match="embedder letters: talk is"):
+        best(text)
+
+
 def _facts(text: str, letters: Letters) -> tuple[float, ...]:
     """Return the features of the best skill."""
     facts = Hybrid(embedder=letters).bind(SKILLS).prepare(Query(text)).features

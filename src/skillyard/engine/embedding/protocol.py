@@ -108,13 +108,14 @@ class Embedder(Protocol):
     the best skills of English requests are ordered once more; without it the cosine of the built-in
     table does. With an attribute ``passages``, two numbers in the order of
     :class:`EmbedderPassages`, it reads the bodies of skills as well. The method ``asides`` gets a
-    request, and returns (start, end, probability that it is set aside) of each piece of it. An
-    attribute ``threads`` is how many threads it may use for several texts; work in the background
-    sets it to 1. An embedder with a true attribute ``is_english`` understands English alone: a
-    request or a skill in another language comes to it put into English word by word, by the word
-    list, and what tells the kind of a log or of code stands after the question. With an attribute
-    ``multilingual`` too, an embedder whose unit vectors lie in the same space, that one reads such
-    texts as they are, and the mean of both counts.
+    request, and returns (start, end, probability that it is set aside) of each piece of it. The
+    method ``talk`` gets what ``background`` gets, and returns the probability that no work is asked
+    for ("thanks, that worked"). An attribute ``threads`` is how many threads it may use for several
+    texts; work in the background sets it to 1. An embedder with a true attribute ``is_english``
+    understands English alone: a request or a skill in another language comes to it put into English
+    word by word, by the word list, and what tells the kind of a log or of code stands after the
+    question. With an attribute ``multilingual`` too, an embedder whose unit vectors lie in the same
+    space, that one reads such texts as they are, and the mean of both counts.
     """
 
     @property

@@ -218,5 +218,7 @@ class Calibration(NamedTuple):
 
 CALIBRATION = Calibration()
 
+SMALL_TALK = 0.9
+"""From this probability of an embedder on a request is small talk (``training/README.md``)."""
 HALF_OF_QUERY = 0.5
 """A phrase with at least this share of the request's words counts as the whole request."""

@@ -213,17 +213,23 @@ class DenseIndex:
             raise EmbedderFailed(self.embedder.id, f"asides: {error}") from None
 
     def background(self, direction: bytes) -> tuple[float, ...]:
-        """Return the request's cosines with the embedder's background; empty without one.
+        """Return the request's cosines with the embedder's background; empty without one."""
+        return self._told("background", direction, "two numbers", BACKGROUND)
 
-        Raises EmbedderFailed for anything but finite numbers.
-        """
-        cosines_of = getattr(self.embedder, "background", None)
-        if not direction or not callable(cosines_of):
+    def talk(self, direction: bytes) -> float:
+        """Return the probability that a request asks for no work; 0.0 where nothing tells it."""
+        return sum(self._told("talk", direction, "a number", 1))
+
+    def _told(self, method: str, direction: bytes, what: str, count: int) -> tuple[float, ...]:
+        """Return what a method of the embedder tells of a request. Raises EmbedderFailed."""
+        told_by = getattr(self.embedder, method, None)
+        if not direction or not callable(told_by):
             return ()
-        cosines = tuple(map(float, cosines_of(direction)))
-        if len(cosines) != BACKGROUND or not all(map(isfinite, cosines)):
-            raise EmbedderFailed(self.embedder.id, f"background is {cosines}, not two numbers")
-        return cosines
+        told = told_by(direction)
+        numbers = tuple(map(float, told if count > 1 else (told,)))
+        if len(numbers) != count or not all(map(isfinite, numbers)):
+            raise EmbedderFailed(self.embedder.id, f"{method} is {numbers}, not {what}")
+        return numbers
 
     def nearest(
         self, direction: bytes, limit: int, allowed: Container[int] | None

@@ -128,6 +128,8 @@ class CandidateSet(NamedTuple):
     """The request's vector by an embedder; empty without one."""
     background: tuple[float, ...] = ()
     """The request's highest and mean cosine with the embedder's background; empty without one."""
+    talk: float = 0.0
+    """The embedder's probability that the request asks for no work."""
     query_cosines: Mapping[int, float] = {}
     """Cosines with the request's own vector; they differ from :attr:`cosines` after feedback."""
     feedback: RocchioFeedback | None = None

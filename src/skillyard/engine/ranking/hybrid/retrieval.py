@@ -125,6 +125,7 @@ def retrieve(
         embedder_weight=0.0 if dense is None else _embedder_weight(query, analysed, fusion, dense),
         embedded_query=embedded_query,
         background=() if dense is None else dense.background(embedded_query),
+        talk=0.0 if dense is None else dense.talk(embedded_query),
         query_cosines=query_cosines,
         feedback=feedback,
     )

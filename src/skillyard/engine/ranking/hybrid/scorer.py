@@ -23,6 +23,7 @@ from skillyard.engine.ranking.hybrid.calibration import (
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     FUSION,
+    SMALL_TALK,
     Calibration,
     Features,
     Fusion,
@@ -293,7 +294,7 @@ class ScoredHybrid(Scored):
             self._evidence(self.best),
             calibration,
             blank=not self.analysed.terms,
-            is_small_talk=self.analysed.is_small_talk,
+            is_small_talk=self.analysed.is_small_talk or self.candidates.talk >= SMALL_TALK,
             is_for_skills=self.analysed.mentions.is_work and self._best_has([SKILL]),
             is_plain_name=not self.features.rest and self.is_plain_name,
             adjust=self.adjust_log_odds if self.candidates.embedder_cosines else None,
