@@ -52,7 +52,7 @@ from training.requests import CHOOSING_HANDS, HERE, PROBABILITY_HANDS, SIBLING_H
 
 STRENGTH = 8.0
 """Weight of the squared coefficients (of standardised columns)."""
-NOTHING_FITS = 0.3
+NOTHING_FITS = 0.25
 """Share of the requests that nothing in a library fits. An assumption: nobody has counted what
 users ask, and a floor means nothing without it."""
 NEAR = 2.0
@@ -65,6 +65,8 @@ FIRST_HANDS = 40
 MORE_GROUPS = (0, 1, 4)
 """Groups of eight that stand beside a group of the siblings."""
 SEED = 3
+EVERYDAY = 0.5
+"""Weight of all everyday requests, as a multiple of the drawn ones."""
 SIBLINGS = 0.5
 """Weight of all questions to siblings, as a multiple of the drawn ones."""
 UNTOUCHED = "near15"
@@ -182,6 +184,23 @@ def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
             yield NearSample(row, int(number), hand, bool(key), best == key)
 
 
+def everyday_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
+    """Yield everyday requests to the libraries of near misses, which hardly any skill is for.
+
+    The hand is ``learned``, or ``measured`` for those that are never fitted.
+    """
+    by_id = {s.id: s for s in read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))}
+    members: dict[str, list[str]] = {}
+    for number, key in read_rows(os.path.join(HERE, "data", "libraries.tsv")):
+        members.setdefault(number, []).append(key)
+    requests = list(read_rows(os.path.join(HERE, "data", "everyday.tsv")))
+    for number, keys in members.items():
+        bound = scorer.bind([by_id[key] for key in keys])
+        for use, text in requests:
+            if (row := scored_row(bound.prepare(Query(text)))) is not None:
+                yield NearSample(row, int(number), use, answerable=False, right=False)
+
+
 def sibling_samples(shared: str, scorer: Hybrid, vectors: Numbers) -> Iterator[SiblingSample]:
     """Yield what a hand asked of eight near skills of one owner, perhaps among more of the same.
 
@@ -245,39 +264,48 @@ def collection_samples(scorer: Hybrid) -> Iterator[SiblingSample]:
 
 
 class JointFit:
-    """Drawn libraries, near misses and siblings as columns, with what each row counts."""
+    """Drawn libraries, near misses, siblings and everyday requests as columns, and what counts."""
 
     def __init__(
         self,
         drawn: Sequence[CalibrationSample],
         near: Sequence[NearSample],
         siblings: Sequence[SiblingSample],
+        everyday: Sequence[NearSample],
     ) -> None:
         self.answers = Answers(drawn, 1.0 - NOTHING_FITS)
         self.size = len(drawn)
-        self.rows = np.array([*map(drawn_row, drawn), *(each.row for each in (*near, *siblings))])
-        own = [float(sample.right) for sample in (*near, *siblings)]
+        others = (*near, *siblings, *everyday)
+        self.rows = np.array([*map(drawn_row, drawn), *(each.row for each in others)])
+        own = [float(sample.right) for sample in others]
         self.labels = np.concatenate([self.answers.labels, own])
         self.near = slice(self.size, self.size + len(near))
         self.answerable = np.array([sample.answerable for sample in near])
         self.right = np.array([sample.right for sample in near])
         self.siblings = siblings
+        self.asked = slice(self.near.stop, self.near.stop + len(siblings))
+        self.everyday = slice(self.asked.stop, len(self.rows))
+        learned = np.array([sample.hand == "learned" for sample in everyday], dtype=bool)
+        self.measured = ~learned
         whole = self.answers.fitted.sum()
         self.weights = np.concatenate(
             [
                 self.answers.fitted,
                 whole * NEAR * _shares(self.answerable, self.right),
                 whole * SIBLINGS * _shares(*self._outcomes()),
+                np.full(len(everyday), whole * EVERYDAY / max(1, learned.sum())),
             ]
         )
         hands = sorted({sample.hand for sample in near})
         self.untouched = np.array([sample.hand == UNTOUCHED for sample in near])
         self.usable = np.full(len(self.rows), True)
         self.usable[self.near] = ~self.untouched
+        self.usable[self.everyday] = learned
         self.fresh = np.array([sample.library > FIRST_HANDS for sample in near])
         libraries = [sample.library % PARTS for sample in near]
         groups = [sample.group % PARTS for sample in siblings]
-        self.parts = np.concatenate([self.answers.by_skill, libraries, groups])
+        days = [sample.library % PARTS for sample in everyday]
+        self.parts = np.concatenate([self.answers.by_skill, libraries, groups, days])
         self.hands = np.full(len(self.rows), -1)
         self.hands[self.near] = [hands.index(each.hand) % PARTS for each in near]
 
@@ -330,7 +358,7 @@ class JointFit:
 
     def sibling_line(self, odds: Numbers) -> str:
         """Return what is chosen among near skills of one owner."""
-        p = probability(odds[self.near.stop :])
+        p = probability(odds[self.asked])
         fits, right = self._outcomes()
         hits = p >= FLOOR
         at = np.quantile(p[~fits], 0.9)
@@ -341,6 +369,14 @@ class JointFit:
             f" without the skill fire {hits[~fits].mean():.3f};"
             f" AUROC against what is rightly first {auroc(p[rightly], right[rightly]):.3f};"
             f" rightly at fires of .10 {((p > at) & right)[fits].mean():.3f}"
+        )
+
+    def everyday_line(self, odds: Numbers) -> str:
+        """Return how many everyday requests get a skill."""
+        hits = probability(odds[self.everyday]) >= FLOOR
+        return (
+            f"# everyday requests to the libraries of near misses: fire {hits.mean():.3f},"
+            f" those that are never fitted {hits[self.measured].mean():.3f}"
         )
 
 
@@ -376,10 +412,11 @@ def main() -> None:
     pool = Pool(read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz")), {}, {})
     vectors = read_descriptions(pool, options.descriptions)
     siblings = [*sibling_samples(options.shared, scorer, vectors), *collection_samples(scorer)]
-    both = JointFit(drawn, near, siblings)
+    everyday = list(everyday_samples(options.shared, scorer))
+    both = JointFit(drawn, near, siblings, everyday)
     print(
         f"# {len(drawn):,} questions to drawn libraries, {len(near):,} near misses and answers,"
-        f" {len(siblings):,} questions to siblings"
+        f" {len(siblings):,} questions to siblings, {len(everyday):,} everyday requests"
     )
     shipped = np.array([*Encoder.calibration])
     for what, odds in (
@@ -391,6 +428,7 @@ def main() -> None:
         print("\n".join(totals_of(both.answers, probability(odds[: both.size]))))
         print(both.near_lines(odds))
         print(both.sibling_line(odds))
+        print(both.everyday_line(odds))
     numbers = both.fitted(np.ones(len(both.rows), dtype=bool))
     print(f"    calibration = ({', '.join(f'{number:.4f}' for number in numbers)})")
 
