@@ -154,28 +154,34 @@ def best_of(scored: ScoredHybrid) -> str:
     return scored.bound.library.skill(scored.best).id
 
 
+def near_libraries(shared: str) -> dict[str, list[Skill]]:
+    """Return the skills of the ninety libraries of near misses."""
+    by_id = {s.id: s for s in read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))}
+    libraries: dict[str, list[Skill]] = {}
+    for number, key in read_rows(os.path.join(HERE, "data", "libraries.tsv")):
+        libraries.setdefault(number, []).append(by_id[key])
+    return libraries
+
+
 def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
     """Yield the near misses, and requests that their libraries can answer.
 
     These are those of the same hands, and of hands 7 and 8.
     """
-    by_id = {s.id: s for s in read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))}
-    members: dict[str, list[str]] = {}
-    for number, key in read_rows(os.path.join(HERE, "data", "libraries.tsv")):
-        members.setdefault(number, []).append(key)
-    requests: dict[str, list[tuple[str, str, str]]] = {number: [] for number in members}
+    libraries = near_libraries(shared)
+    requests: dict[str, list[tuple[str, str, str]]] = {number: [] for number in libraries}
     for number, text, _, _, hand in read_rows(os.path.join(HERE, "data", "near_misses.tsv")):
         requests[number].append((text, "", hand))
     for number, kind, _, text, key, _, hand in read_rows(os.path.join(HERE, "data", "choices.tsv")):
         if kind != "forbidden":
             requests[number].append((text, key if kind == "fit" else "", hand))
     hands = {f"hand{number}" for number in CHOOSING_HANDS}
-    places = {key: number for number, keys in members.items() for key in keys}
+    places = {skill.id: number for number, skills in libraries.items() for skill in skills}
     for key, _, text, hand, _ in read_rows(os.path.join(HERE, "data", "hands.tsv")):
         if hand in hands and key in places:
             requests[places[key]].append((text, key, hand))
-    for number, keys in members.items():
-        bound = scorer.bind([by_id[key] for key in keys])
+    for number, skills in libraries.items():
+        bound = scorer.bind(skills)
         for text, key, hand in requests[number]:
             scored = bound.prepare(Query(text))
             if (row := scored_row(scored)) is None:
@@ -189,13 +195,10 @@ def everyday_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
 
     The hand is ``learned``, or ``measured`` for those that are never fitted.
     """
-    by_id = {s.id: s for s in read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))}
-    members: dict[str, list[str]] = {}
-    for number, key in read_rows(os.path.join(HERE, "data", "libraries.tsv")):
-        members.setdefault(number, []).append(key)
+    libraries = near_libraries(shared)
     requests = list(read_rows(os.path.join(HERE, "data", "everyday.tsv")))
-    for number, keys in members.items():
-        bound = scorer.bind([by_id[key] for key in keys])
+    for number, skills in libraries.items():
+        bound = scorer.bind(skills)
         for use, text in requests:
             if (row := scored_row(bound.prepare(Query(text)))) is not None:
                 yield NearSample(row, int(number), use, answerable=False, right=False)

@@ -414,8 +414,8 @@ def pruned(document: dict[str, Any], pieces: Sequence[int]) -> str:
 def sentence_pieces(document: dict[str, Any]) -> bytes:
     """Return a tokenizer's file as ``sentencepiece`` reads it.
 
-    Of 52,245 texts 10 are cut otherwise: where they begin or end with a space, or where two ways
-    to cut have the same score.
+    Of 52,245 texts 10 are cut otherwise: it drops a space at either end, which is left where an
+    aside was cut off (the cosine of such requests moves by up to .013).
     """
     from sentencepiece.sentencepiece_model_pb2 import ModelProto
 

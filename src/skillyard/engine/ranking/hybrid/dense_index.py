@@ -214,14 +214,14 @@ class DenseIndex:
 
     def background(self, direction: bytes) -> tuple[float, ...]:
         """Return the request's cosines with the embedder's background; empty without one."""
-        return self._told("background", direction, "two numbers", BACKGROUND)
+        return self._numbers("background", direction, "two numbers", BACKGROUND)
 
     def talk(self, direction: bytes) -> float:
         """Return the probability that a request asks for no work; 0.0 where nothing tells it."""
-        return sum(self._told("talk", direction, "a number", 1))
+        return sum(self._numbers("talk", direction, "a number", 1))
 
-    def _told(self, method: str, direction: bytes, what: str, count: int) -> tuple[float, ...]:
-        """Return what a method of the embedder tells of a request. Raises EmbedderFailed."""
+    def _numbers(self, method: str, direction: bytes, what: str, count: int) -> tuple[float, ...]:
+        """Return what a method of the embedder says of a request. Raises EmbedderFailed."""
         told_by = getattr(self.embedder, method, None)
         if not direction or not callable(told_by):
             return ()
