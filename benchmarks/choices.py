@@ -111,6 +111,8 @@ class Choice(NamedTuple):
     """The first of the ranking."""
     score: float
     """Of the first of the ranking."""
+    named: tuple[str, ...]
+    """What the prompt hook names: what is selected and close to it, or what perhaps fits."""
     seconds: float
     """Processor time."""
 
@@ -214,6 +216,7 @@ def load_library(name: str) -> Catalog:
 def choices(requests: Iterable[Labelled], scorer: str = "hybrid") -> Iterator[Choice]:
     """Yield what is chosen for the requests, library by library, of those that are here."""
     import skillyard as sy
+    from skillyard.hosts.hook.choice import MAX_OFFERED
 
     for name, group in groupby(requests, attrgetter("library")):
         if _is_absent(name):
@@ -227,7 +230,9 @@ def choices(requests: Iterable[Labelled], scorer: str = "hybrid") -> Iterator[Ch
             ranked = (*chosen.selected, *chosen.maybe, *chosen.rejected)[:1]
             first, score = (ranked[0].skill.name, ranked[0].score) if ranked else ("", 0.0)
             best = chosen.best.skill.name if chosen.best else ""
-            yield Choice(request, best, first, score, seconds)
+            near = (*chosen.selected, *chosen.close, *chosen.maybe)[:MAX_OFFERED]
+            named = tuple(match.skill.name for match in near)
+            yield Choice(request, best, first, score, named, seconds)
 
 
 class Result(NamedTuple):
@@ -313,6 +318,8 @@ def _below(result: Result) -> Iterator[str]:
     for name in (PUBLIC, ROWS["set_aside"]):
         if not _is_absent_group(name):
             yield f"{_forbidden_text(result.of(name))} over {name}"
+    if not _is_absent_group(PUBLIC):
+        yield f"{_named_text(result.of(PUBLIC))} over {PUBLIC}"
     yield _cost(result)
 
 
@@ -353,6 +360,17 @@ def _forbidden_text(part: Sequence[Choice]) -> str:
     named = [choice for choice in part if choice.request.forbidden != "-"]
     chosen = sum(choice.name == choice.request.forbidden for choice in named)
     return f"a skill that the labels forbid is chosen for {chosen} of {len(named)}"
+
+
+def _named_text(part: Sequence[Choice]) -> str:
+    fits = [choice for choice in part if choice.request.right]
+    right = sum(not choice.request.right.isdisjoint(map(slug, choice.named)) for choice in fits)
+    none = [bool(choice.named) for choice in part if not choice.request.right]
+    return (
+        f"the hook names the right skill, chosen or not, for {_share(right, len(fits))} of"
+        f" {len(fits)}, and something for {_share(sum(none), len(none))} of {len(none)} that"
+        " nothing fits"
+    )
 
 
 def _share(count: int, total: int) -> str:

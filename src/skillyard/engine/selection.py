@@ -117,6 +117,9 @@ class Selection(NamedTuple):
     """When no skill passes, up to three that nearly do, to ask the user about."""
     left_to_user: Skill | None = None
     """The hidden skill that fits best; then nothing is selected in its place."""
+    close: tuple[Match, ...] = ()
+    """When a skill passes, up to three others, not selected, that come as near as ``maybe``. Where
+    the choice is wrong, the right skill is mostly among them."""
 
     @property
     def best(self) -> Match | None:
@@ -171,6 +174,7 @@ def select(
         lacks.note(match)
     rejected = _rejections(pairs, ordered, selected, least, top_k, resolved, scored)
     margin = resolved.default_policy.menu_margin
+    near = _near(rejected, policy, resolved, lacks) if top_k else ()
     return Selection(
         selected,
         rejected,
@@ -179,8 +183,9 @@ def select(
         fallback=generalist is not None,
         scorer=resolved.name,
         menu=_menu(matches, margin) if top_k and len(matches) > 1 else (),
-        maybe=_maybe(rejected, policy, resolved, lacks) if top_k and not matches else (),
+        maybe=() if matches else near,
         left_to_user=lacks.left_to_user,
+        close=near if matches else (),
     )
 
 
@@ -374,7 +379,7 @@ def _rejections(
     return (*beyond, *(_match(pair, scorer, scored, below_floor) for pair in best))
 
 
-def _maybe(
+def _near(
     rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: Refusals
 ) -> tuple[Match, ...]:
     """Return the best rejected skills that are worth a question and could be selected."""

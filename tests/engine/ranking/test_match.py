@@ -58,11 +58,7 @@ class TestOrder:
 
     def test_a_tier_goes_before_every_score(self) -> None:
         pairs = [(skill("low", priority=1), 9.0), (skill("top"), 1.0), (skill("mid"), 0.5)]
-        assert [one.name for one, _ in in_order(pairs, Given(tiered=True))] == [
-            "top",
-            "mid",
-            "low",
-        ]
+        assert [one.name for one, _ in in_order(pairs, Given(tiered=True))] == ["top", "mid", "low"]
         assert [one.name for one, _ in in_order(pairs, Given())] == ["low", "top", "mid"]
 
     @for_each("tiered", [True, False])

@@ -39,7 +39,8 @@ def chosen(
     name: str = "n", description: str = "d", body: str | None = None, reason: str = "words: n"
 ) -> SkillOffer:
     skill = Skill(name, description, None, path="/p/SKILL.md", origin="agentskills")
-    return SkillOffer(skill, cast(Any, _Match(reason)), body, (name,))
+    match = cast(Any, _Match(reason))
+    return SkillOffer(skill, match, body, [(skill, match)])
 
 
 def closings(text: str) -> list[str]:
@@ -66,7 +67,9 @@ def test_no_text_of_a_skill_ends_the_frame_or_a_tag_of_the_host(
 def test_what_perhaps_fits_is_named_in_one_line_that_ends_no_tag(name: str, path: str) -> None:
     shown = chosen(name)
     skill = Skill(name, "d", None, path=f"/p/{path}", origin="agentskills")
-    text = context_text(shown._replace(skill=skill, is_uncertain=True), 2_000)
+    text = context_text(
+        shown._replace(skill=skill, close=[(skill, shown.match)], is_uncertain=True)
+    )
     assert len(text.splitlines()) == 1
     assert not closings(text)
     assert "<" not in text

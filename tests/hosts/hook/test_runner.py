@@ -20,9 +20,10 @@ from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.prompt import PromptBudget
+from skillyard.install.policy.library import open_catalog
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
-from tests.hosts.hook.conftest import PROMPT, approve_project, payload
+from tests.hosts.hook.conftest import PROMPT, add_skill, approve_project, payload
 from tests.shared_data import PACKAGES, REPOSITORY
 
 Events = Callable[[], list[dict[str, str]]]
@@ -68,6 +69,23 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
     assert answer(replace(dear, perhaps=False)) == ""
     assert answer(replace(dear, wrong_cost=odds * 7)) == ""
     assert events() == []
+
+
+@pytest.mark.parametrize("is_sure", [True, False])
+def test_another_skill_that_comes_near_is_named_with_its_file(
+    is_sure: bool, users_skill: Path
+) -> None:
+    skills = users_skill.parent.parent
+    other = add_skill(skills, "bisect-sites", "Finds the commit that broke the build of a site.")
+    open_catalog([], scopes=("user",))
+    best, second = sy.rank(sy.load_catalog(skills), PROMPT)
+    assert 1 > best.score > second.score
+    shown = answer(replace(PATIENT, min_score=best.score if is_sure else 1.0))
+    names = f"`{best.skill.name}` ({best.score:.2f}) or `{second.skill.name}`"
+    assert (names in shown) is not is_sure
+    assert ("close to it" in shown) is is_sure
+    assert str(users_skill) in shown
+    assert str(other) in shown
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,7 @@ _PLACE_TEXTS = {
         "is the same file as",
         "nothing to do; delete one of them if you do not need both",
     ),
-    "variant": (
-        "has nearly the text of, or translates,",
-        "nothing to do; load this one by its id",
-    ),
+    "variant": ("has nearly the text of, or translates,", "nothing to do; load this one by its id"),
 }
 
 

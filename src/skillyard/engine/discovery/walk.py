@@ -63,12 +63,7 @@ def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
     list(walk.steps(list(roots)))
     walk.candidates.sort(key=lambda c: (c.root, c.parts))
     walk.diagnostics.sort(key=lambda d: (d.path, d.code, d.message))
-    return Scan(
-        tuple(walk.candidates),
-        tuple(walk.diagnostics),
-        walk.folders,
-        walk.observations(),
-    )
+    return Scan(tuple(walk.candidates), tuple(walk.diagnostics), walk.folders, walk.observations())
 
 
 def iter_scan(

@@ -23,13 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import Diagnostic, IndexDamaged
-from skillyard.base.io.files import (
-    ancestors,
-    new_sha256,
-    place_stamp,
-    read_regular,
-    sha256,
-)
+from skillyard.base.io.files import ancestors, new_sha256, place_stamp, read_regular, sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.counts import SkillCounts

@@ -17,13 +17,7 @@ from zlib import crc32
 from skillyard.base.errors import IndexDamaged
 from skillyard.base.io.files import new_sha256
 from skillyard.engine.index.kernel import KERNEL
-from skillyard.engine.index.manifest import (
-    NAME,
-    REBUILD,
-    IndexManifest,
-    map_file,
-    parse_manifest,
-)
+from skillyard.engine.index.manifest import NAME, REBUILD, IndexManifest, map_file, parse_manifest
 from skillyard.engine.index.segment_reader import KEYS, TERMS, SegmentReader
 
 SHIFT = 16

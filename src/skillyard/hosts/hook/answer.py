@@ -35,9 +35,9 @@ _FRAMED = (
 )
 
 _UNCERTAIN = (
-    "skillyard: perhaps the skill `{name}` ({score:.2f}) fits this request. If it may, read its"
-    " file: {file}"
+    "skillyard: perhaps the skill {names} fits this request. If it may, read its file: {files}"
 )
+_CLOSE = "close to it, and to read instead where one fits better: {close}"
 _KNOWN = (
     "skillyard: the skill `{name}` from earlier in this session fits here too{changed}. Its file:"
     " {file}"
@@ -59,23 +59,23 @@ class SkillOffer(NamedTuple):
     """Its score and reason."""
     body: str | None
     """The instructions, or None when they were not read."""
-    close: Sequence[str] = ()
-    """Names of other skills with nearly the same score."""
+    close: Sequence[tuple[Skill, Match]] = ()
+    """Other skills that come near."""
     is_uncertain: bool = False
-    """True when the score is below the floor. The answer is then one line with name and file."""
+    """True when no score reaches the floor. The answer is then one line with names and files."""
 
 
 def context_text(offer: SkillOffer | KnownSkill, max_chars: int = 0) -> str:
     """Return the text for the model. ``max_chars`` limits the characters of instructions."""
-    skill = offer.skill
-    name = _line(skill.name).replace("`", "'")
-    file = _inert(skill.path).replace(chr(10), " ")
+    skill, file = offer.skill, _file(offer.skill)
     if isinstance(offer, KnownSkill):
         changed = "; it has changed, so read it again" if offer.has_changed else ""
-        return _KNOWN.format(name=name, changed=changed, file=file)
+        return _KNOWN.format(name=_name(skill), changed=changed, file=file)
     match = offer.match
     if offer.is_uncertain:
-        return _UNCERTAIN.format(name=name, score=match.score, file=file)
+        both = [(skill, match), *offer.close]
+        names = " or ".join(f"`{_name(each)}` ({own.score:.2f})" for each, own in both)
+        return _UNCERTAIN.format(names=names, files=" or ".join(_file(each) for each, _ in both))
     level = f", {match.level}" if match.level else ""
     lines = [
         _INTRODUCTION,
@@ -90,7 +90,8 @@ def context_text(offer: SkillOffer | KnownSkill, max_chars: int = 0) -> str:
             f"needs the tools: {tools} (not checked: go on without the skill if one lacks)"
         )
     if offer.close:
-        lines.append(f"close to it: {', '.join(map(_line, offer.close))}")
+        close = (f"`{_name(each)}` ({_file(each)})" for each, _ in offer.close)
+        lines.append(_CLOSE.format(close=", ".join(close)))
     name = _line(skill.name).replace("[", "(").replace("]", ")")
     lines += [_FRAMED, f"[skill:{name}]", _inert(skill.description)[:_DESCRIPTION]]
     if offer.body and max_chars:
@@ -100,6 +101,14 @@ def context_text(offer: SkillOffer | KnownSkill, max_chars: int = 0) -> str:
         lines += ["", _inert(body)[: max(room, 0)]]
     lines.append("[/skill]")
     return "\n".join(lines)
+
+
+def _name(skill: Skill) -> str:
+    return _line(skill.name).replace("`", "'")
+
+
+def _file(skill: Skill) -> str:
+    return _inert(skill.path).replace("\n", " ")
 
 
 def _line(text: str) -> str:

@@ -14,7 +14,7 @@ from skillyard.base.text import clean_line
 from skillyard.engine.ranking.match import Match, MinScore, Tools, WrongCost
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
-from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
+from skillyard.engine.selection import Selection, SelectionPolicy, select
 from skillyard.hosts.decisions import is_enabled, with_feedback
 from skillyard.hosts.follow_up import Memory, follow_up
 from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 NOT_APPROVED = "not approved"
 MAX_NAMES = 5
 """Skills that one message names."""
+MAX_OFFERED = 3
+"""Skills that one answer names: the best, and those that come near."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,19 +155,19 @@ class _Library(NamedTuple):
     ) -> tuple[SkillOffer | None, list[Match]]:
         """Return the first selected skill that may be used, and those before it that may not."""
         refused: list[Match] = []
-        for match in selection.selected:
+        for place, match in enumerate(selection.selected, start=1):
             usable = self._usable_place(match.skill, body=body)
             if usable is None:
                 refused.append(match)
                 continue
-            close = []
-            for other in selection.menu if match in selection.menu else ():
-                usable_other = other is not match and self._usable_place(other.skill)
-                if usable_other:  # a name is untrusted text too: only of a usable skill
-                    close.append(usable_other[0])
-            names = tuple(map("".join, labels([usable[0], *close])[1:]))
-            return SkillOffer(usable[0], match, usable[1], names), refused
+            others = (*selection.selected[place:], *selection.close)[: MAX_OFFERED - 1]
+            return SkillOffer(usable[0], match, usable[1], self._offered(others)), refused
         return None, refused
+
+    def _offered(self, matches: Sequence[Match]) -> list[tuple[Skill, Match]]:
+        """Return the skills that may be used: a name is untrusted text too."""
+        places = ((self._usable_place(match.skill), match) for match in matches)
+        return [(place[0], match) for place, match in places if place is not None]
 
     def in_session(
         self, text: str, selection: Selection, offer: SkillOffer | None, memory: Memory
@@ -202,11 +204,12 @@ class _Library(NamedTuple):
         return False
 
     def uncertain_offer(self, selection: Selection) -> SkillOffer | None:
-        """Return the best skill below the floor, if it may be used."""
-        for match in selection.maybe[:1]:
-            if (usable := self._usable_place(match.skill)) is not None:
-                return SkillOffer(usable[0], match, None, is_uncertain=True)
-        return None
+        """Return the best skill below the floor that may be used, and the next ones."""
+        offered = self._offered(selection.maybe[:MAX_OFFERED])
+        if not offered:
+            return None
+        (skill, match), *others = offered
+        return SkillOffer(skill, match, None, others, is_uncertain=True)
 
     def _usable_place(self, skill: Skill, *, body: bool = False) -> tuple[Skill, str | None] | None:
         """Return the first copy of a skill that may be used, else report the refused ones.

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from skillyard import Query
-from skillyard.engine.ranking.confidence.tool import (
-    EvaluationOptions,
-    read_context,
-    read_options,
-)
+from skillyard.engine.ranking.confidence.tool import EvaluationOptions, read_context, read_options
 from skillyard.errors import InvalidInput
 from tests.requirements import requirement
 from tests.tables import for_each

@@ -14,11 +14,7 @@ from skillyard.engine.ranking.confidence.glob import (
     compile_glob,
     split_path,
 )
-from skillyard.engine.ranking.confidence.patterns import (
-    MAX_STEPS,
-    PatternIndex,
-    declared_by,
-)
+from skillyard.engine.ranking.confidence.patterns import MAX_STEPS, PatternIndex, declared_by
 from skillyard.files import DEFAULT_LIMITS
 from tests.engine.ranking.confidence.skills import PATHS, patterned, skills
 from tests.requirements import requirement
