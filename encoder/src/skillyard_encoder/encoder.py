@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import file_digest, sha256
-from math import exp
+from math import exp, tanh
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ ASIDES = "asides"
 """The output of the probability that a word piece is set aside (``training/asides.py``)."""
 KINDS = "kinds.npy"
 TALK = "talk.npy"
-"""Bias and weights of a request's vector, in thousandths: the log-odds that it asks for no work
+"""A network that reads a request's vector: the log-odds that it asks for no work. Each row is a
+unit: its bias, its weights of the vector, and its weight in the sum, in thousandths
 (``training/talk.py``)."""
 SUMS = "SHA256SUMS"
 """The digests of the files beside it; reading it costs less than making them of each start."""
@@ -209,8 +210,11 @@ class Encoder(Model):
         """Return the probability that a request asks for no work, as "thanks, that worked" does."""
         import numpy as np
 
-        dots = self._talk[1:] @ np.frombuffer(direction, dtype=np.int8).astype(np.int64)
-        return 1 / (1 + exp(-(int(self._talk[0]) + int(dots) / 127) / 1000))
+        bias, weight = self._talk[:, 0].tolist(), self._talk[:, -1].tolist()
+        dots = self._talk[:, 1:-1] @ np.frombuffer(direction, dtype=np.int8).astype(np.int64)
+        units = zip(bias, dots.tolist(), weight, strict=True)
+        odds = sum(own * tanh((zero + dot / 127) / 1000) for zero, dot, own in units)
+        return 1 / (1 + exp(-odds / 1000))
 
     @cached_property
     def _kinds(self) -> Any:
