@@ -173,8 +173,11 @@ def select(
     for match in selected:
         lacks.note(match)
     rejected = _rejections(pairs, ordered, selected, least, top_k, resolved, scored)
-    margin = resolved.default_policy.menu_margin
-    near = _near(rejected, policy, resolved, lacks) if top_k else ()
+    defaults = resolved.default_policy
+    # Worth a question, and could be selected.
+    least = defaults.maybe if policy.wrong_cost is None else maybe_of(policy.wrong_cost)
+    near = [each for each in rejected if each.score >= least and not lacks.of(each.skill)]
+    near = near[: MENU_SIZE if top_k else 0]
     return Selection(
         selected,
         rejected,
@@ -182,10 +185,10 @@ def select(
         abstained=not selected,
         fallback=generalist is not None,
         scorer=resolved.name,
-        menu=_menu(matches, margin) if top_k and len(matches) > 1 else (),
-        maybe=() if matches else near,
+        menu=_menu(matches, defaults.menu_margin) if top_k and len(matches) > 1 else (),
+        maybe=() if matches else tuple(near),
         left_to_user=lacks.left_to_user,
-        close=near if matches else (),
+        close=tuple(near) if matches else (),
     )
 
 
@@ -377,17 +380,6 @@ def _rejections(
     below_floor = f"below the floor of {least:.3g}"
     best = below[:room] if scored.is_preordered else in_order(below, scored, room)
     return (*beyond, *(_match(pair, scorer, scored, below_floor) for pair in best))
-
-
-def _near(
-    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: Refusals
-) -> tuple[Match, ...]:
-    """Return the best rejected skills that are worth a question and could be selected."""
-    least = scorer.default_policy.maybe
-    if policy.wrong_cost is not None:
-        least = maybe_of(policy.wrong_cost)
-    near = [match for match in rejected if match.score >= least]
-    return tuple(match for match in near if not lacks.of(match.skill))[:MENU_SIZE]
 
 
 def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:
