@@ -32,7 +32,7 @@ from training.calibrate import Numbers
 from training.requests import CHOOSING_HANDS, HERE, PROBABILITY_HANDS, UNSEEN_HANDS, read_rows
 
 SHIPPED = "encoder/src/skillyard_encoder/data/talk.npy"
-MEASURED = ("talk6", "talk8", "talk10", "talk11")
+MEASURED = ("talk8", "talk10")
 """Hands that are never learned."""
 TALK, WORK, ASKED, NAMES, CHOSEN = 0.4, 0.15, 0.2, 0.1, 0.15
 """What all talk counts, all work of the same hands, and three kinds of work of others: requests for
