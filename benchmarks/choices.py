@@ -230,7 +230,7 @@ def choices(requests: Iterable[Labelled], scorer: str = "hybrid") -> Iterator[Ch
             ranked = (*chosen.selected, *chosen.maybe, *chosen.rejected)[:1]
             first, score = (ranked[0].skill.name, ranked[0].score) if ranked else ("", 0.0)
             best = chosen.best.skill.name if chosen.best else ""
-            near = (*chosen.selected, *chosen.close, *chosen.maybe)[:MAX_OFFERED]
+            near = (*chosen.selected[:1], *chosen.close, *chosen.maybe)[:MAX_OFFERED]
             named = tuple(match.skill.name for match in near)
             yield Choice(request, best, first, score, named, seconds)
 

@@ -118,8 +118,8 @@ class Selection(NamedTuple):
     left_to_user: Skill | None = None
     """The hidden skill that fits best; then nothing is selected in its place."""
     close: tuple[Match, ...] = ()
-    """When a skill passes, up to three others, not selected, that come as near as ``maybe``. Where
-    the choice is wrong, the right skill is mostly among them."""
+    """When a skill passes, up to three behind the first that come as near as ``maybe``: where the
+    choice is wrong, the right one is mostly there. Empty where the request sets something aside."""
 
     @property
     def best(self) -> Match | None:
@@ -188,7 +188,7 @@ def select(
         menu=_menu(matches, defaults.menu_margin) if top_k and len(matches) > 1 else (),
         maybe=() if matches else tuple(near),
         left_to_user=lacks.left_to_user,
-        close=tuple(near) if matches else (),
+        close=(*selected[1:], *near)[:MENU_SIZE] if matches and not scored.sets_aside else (),
     )
 
 

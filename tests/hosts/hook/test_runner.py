@@ -78,8 +78,10 @@ def test_another_skill_that_comes_near_is_named_with_its_file(
     skills = users_skill.parent.parent
     other = add_skill(skills, "bisect-sites", "Finds the commit that broke the build of a site.")
     open_catalog([], scopes=("user",))
-    best, second = sy.rank(sy.load_catalog(skills), PROMPT)
+    best, second = sy.rank(catalog := sy.load_catalog(skills), PROMPT)
     assert 1 > best.score > second.score
+    assert [match.skill for match in sy.select(catalog, PROMPT).close] == [second.skill]
+    assert sy.select(catalog, f"{PROMPT}, do not deploy it").close == ()
     shown = answer(replace(PATIENT, min_score=best.score if is_sure else 1.0))
     names = f"`{best.skill.name}` ({best.score:.2f}) or `{second.skill.name}`"
     assert (names in shown) is not is_sure

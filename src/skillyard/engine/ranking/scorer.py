@@ -155,6 +155,8 @@ class Scored(ABC):
     """Number of skills considered; None when it is the length of :meth:`scores`."""
     blank: bool = False
     """True when the query contains nothing that this scorer uses; then nothing is selected."""
+    sets_aside = False
+    """True when the query says what is not wanted, so that what comes near may be just that."""
 
     @abstractmethod
     def scores(self) -> Sequence[tuple[Skill, float]]:

@@ -155,13 +155,14 @@ class _Library(NamedTuple):
     ) -> tuple[SkillOffer | None, list[Match]]:
         """Return the first selected skill that may be used, and those before it that may not."""
         refused: list[Match] = []
-        for place, match in enumerate(selection.selected, start=1):
+        for match in selection.selected:
             usable = self._usable_place(match.skill, body=body)
             if usable is None:
                 refused.append(match)
                 continue
-            others = (*selection.selected[place:], *selection.close)[: MAX_OFFERED - 1]
-            return SkillOffer(usable[0], match, usable[1], self._offered(others)), refused
+            others = [each for each in selection.close if each not in (match, *refused)]
+            near = self._offered(others[: MAX_OFFERED - 1])
+            return SkillOffer(usable[0], match, usable[1], near), refused
         return None, refused
 
     def _offered(self, matches: Sequence[Match]) -> list[tuple[Skill, Match]]:

@@ -240,6 +240,7 @@ class ScoredHybrid(Scored):
         self.totals = totals
         """The points of each candidate by ordinal."""
         self.blank = not analysed.terms and not query.files
+        self.sets_aside = bool(analysed.excluded)
         self.considered = bound.library.searcher.size
         """All skills of the index."""
 
