@@ -6,11 +6,11 @@ Asks libraries as those of :mod:`.calibrate`, and the ninety libraries of the ne
 ``hybrid`` and the encoder of that folder. One ridge logistic regression over the log-odds of the
 built-in evidence, the cosine of the best skill and its lead over the next, both for English
 requests once more, its points above the next, its features, the request's highest and mean cosine
-with the background, and the products of two of these (``pairs``) gives the numbers of the attribute
-``calibration`` of ``encoder/src/skillyard_encoder/encoder.py`` (spec/encoder.md, third study).
-What is asked for are skills of hands that the encoder has not seen; its cosine with a request of
-its training says too much. Near misses exist for libraries of forty skills alone, so nothing is
-multiplied by the size of a library.
+with the background, the products of two of these (``pairs``), and those with the size of a library
+beyond forty skills (``larger``) gives the numbers of the attribute ``calibration`` of
+``encoder/src/skillyard_encoder/encoder.py`` (spec/encoder.md, third study). What is asked for are
+skills of hands that the encoder has not seen; its cosine with a request of its training says too
+much. Near misses exist for libraries of forty skills alone, which that size leaves as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import numpy as np
 
 from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.ranking.hybrid.constants import Features
+from skillyard.engine.ranking.hybrid.calibration import FORTY
+from skillyard.engine.ranking.hybrid.constants import Features, QueryFeatures
 from skillyard.engine.ranking.hybrid.scorer import FLOOR, HYBRID, Hybrid, ScoredHybrid
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill
@@ -65,6 +66,10 @@ FIRST_HANDS = 40
 MORE_GROUPS = (0, 1, 4)
 """Groups of eight that stand beside a group of the siblings."""
 SEED = 3
+LARGE, WRONG_IN_LARGE = 300, 0.7
+"""From so many skills on, what a request counts whose best skill is not the right one (``WRONG`` in
+smaller libraries): the larger a library, the more often that is so, and the probability must know.
+"""
 EVERYDAY = 0.5
 """Weight of all everyday requests, as a multiple of the drawn ones."""
 SIBLINGS = 0.5
@@ -114,24 +119,23 @@ def row_of(
     log_odds: float,
     cosines: tuple[float, float],
     features: Features,
-    english: float,
+    query: QueryFeatures,
     background: Sequence[float],
     margin: float,
 ) -> list[float]:
     """Return the columns in the order of ``EmbedderCalibration``, without its bias."""
-    cosine, ahead = cosines[0], cosines[0] - cosines[1]
+    cosine, ahead, english = cosines[0], cosines[0] - cosines[1], 1.0 - query.foreign
     facts = (log_odds, cosine, ahead, background[0] if background else 0.0, margin)
     pairs = [one * other for one, other in combinations_with_replacement(facts, 2)]
     base = [log_odds, cosine, ahead, english, english * cosine, english * ahead]
-    return [*base, *features, *background, *pairs, margin]
+    larger = [max(0.0, query.size - FORTY) * value for value in (1.0, *facts)]
+    return [*base, *features, *background, *pairs, margin, *larger]
 
 
 def drawn_row(sample: CalibrationSample) -> list[float]:
     """Return the columns of a request of a drawn library."""
-    english = 1.0 - sample.where.foreign
-    return row_of(
-        sample.log_odds, sample.cosines, sample.facts, english, sample.background, sample.margin
-    )
+    facts, where = sample.facts, sample.where
+    return row_of(sample.log_odds, sample.cosines, facts, where, sample.background, sample.margin)
 
 
 def scored_row(scored: ScoredHybrid) -> list[float] | None:
@@ -142,7 +146,7 @@ def scored_row(scored: ScoredHybrid) -> list[float] | None:
         evidence_log_odds(scored),
         cosines_of(scored),
         scored.features,
-        1.0 - scored.query_features.foreign,
+        scored.query_features,
         scored.candidates.background,
         scored.margin,
     )
@@ -299,6 +303,8 @@ class JointFit:
                 np.full(len(everyday), whole * EVERYDAY / max(1, learned.sum())),
             ]
         )
+        large = self.answers.fits & ~self.answers.right & (self.answers.sizes >= LARGE)
+        self.weights[: self.size][large] *= WRONG_IN_LARGE / WRONG
         hands = sorted({sample.hand for sample in near})
         self.untouched = np.array([sample.hand == UNTOUCHED for sample in near])
         self.usable = np.full(len(self.rows), True)

@@ -239,10 +239,7 @@ def example(
         ({"text": 1}, "text must be a string, not int"),
         ({"text": "x", "limit": True}, "limit must be an integer or None, not bool"),
         ({"text": "x", "tags": "y"}, "tags must be a list of strings, not str"),
-        (
-            {"text": "x", "tags": ["y", 1]},
-            "tags must hold strings, not int",
-        ),
+        ({"text": "x", "tags": ["y", 1]}, "tags must hold strings, not int"),
     ],
 )
 def test_the_message_says_what_is_expected_and_what_came(

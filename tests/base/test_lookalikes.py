@@ -13,12 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.lookalikes import (
-    FOLDED_CHARS,
-    look_alike_pairs,
-    look_alikes,
-    skeleton,
-)
+from skillyard.base.lookalikes import FOLDED_CHARS, look_alike_pairs, look_alikes, skeleton
 from tests.property.strategies import many
 from tests.tables import for_each
 

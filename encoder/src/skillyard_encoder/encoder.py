@@ -162,20 +162,21 @@ class Encoder(Model):
     beside that of name and description (``training/README.md``)."""
 
     calibration = (
-        *(-4.4740, 0.5356, 11.4117, -8.8131),
-        *(-0.2312, -0.5973, 1.3505),
-        *(0.2668, 0.0990, -0.2478, -0.0526, 0.0397, -0.0244, -5.3663),
-        *(0.6525, 2.4092, 1.2926, 0.3025, 0.1586, 0.0640, -0.5130),
-        *(8.9472, 4.2484),
-        *(0.0041, -0.4135, -0.9061, 0.3400, 0.0811),
-        *(3.9950, 15.4712, -2.7603, 1.0601, 5.5427),
-        *(2.2790, -2.8485, -11.7359, 0.3992, -0.2521),
-        0.7605,
+        *(-4.6803, 0.5522, 10.8111, -8.0642),
+        *(-0.1409, -0.9078, 1.3899),
+        *(0.2552, 0.1108, -0.1603, -0.0088, 0.0309, -0.0236, -4.9257),
+        *(0.6206, 2.5963, 1.1747, 0.0537, -0.0506, 0.0611, -0.4929),
+        *(8.6621, 4.0503),
+        *(0.0172, -0.8720, -0.5279, 0.5642, 0.0336),
+        *(5.4789, 13.2714, -4.0230, 1.3253, 4.3086),
+        *(2.2647, -2.4317, -10.7276, 0.4436, -0.2587),
+        0.6601,
+        *(0.7090, 0.1286, -1.6735, 1.6742, 0.1937, 0.0119),
     )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
     of the best skill and its lead over the next; bias, cosine and lead of English requests once
     more; the features of the best skill; the request's highest and mean cosine with
-    :meth:`background`; the products of two, and its points above the next
+    :meth:`background`; the products of two, and its points above the next; the size of the library
     (``python -m training.calibrate_encoder``)."""
 
     order = (0.5732, 0.7924, 2.2232)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import log, nan, sqrt
 from pathlib import Path
 
 import pytest
@@ -248,6 +248,12 @@ def test_a_request_near_to_other_skills_in_the_world_is_less_surely_for_this_one
     assert near[0].explanation.parts[1].value == pytest.approx(
         odds - 2.0 * 0.5 + 0.5 * 0.25 + 4.0 * 0.5**2 + 0.5 * margin**2 + 1.5 * margin
     )
+    hundred = [*SKILLS, *(sy.Skill(f"n{n}", "Number.", "One.") for n in range(96))]
+    catalog = sy.Catalog.from_skills(hundred)
+    before = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))[0].explanation
+    letters.calibration = (*letters.calibration, 2.0, *(0.0,) * 5)  # type: ignore[assignment]
+    after = sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))[0].explanation
+    assert after.parts[1].value - before.parts[1].value == pytest.approx(log(100) - 3.7)
     for letters.cosines in ((nan, 0.1), (0.1,)):
         with pytest.raises(EmbedderFailed, match="embedder letters: background is"):
             sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=letters))

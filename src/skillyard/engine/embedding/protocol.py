@@ -42,7 +42,8 @@ class EmbedderCalibration(NamedTuple):
     lies as near to what other skills in the world do is less surely one for this skill. ``margin``
     is for the points of the best skill above the next. ``pairs`` are for the products of each two
     of log-odds, ``c``, ``a``, the highest of the background and these points, squares included:
-    (log-odds)², log-odds · ``c``, … in this order.
+    (log-odds)², log-odds · ``c``, … in this order. ``larger`` are for the size of a library beyond
+    forty skills (half of its logarithm), and for its product with each of these five.
     """
 
     bias: float
@@ -59,6 +60,8 @@ class EmbedderCalibration(NamedTuple):
     pairs: tuple[float, ...] = ()
     """Fifteen numbers, or none."""
     margin: float = 0.0
+    larger: tuple[float, ...] = ()
+    """Six numbers, or none."""
 
 
 class EmbedderOrder(NamedTuple):
@@ -89,6 +92,8 @@ BACKGROUND = 2
 """Numbers that a method ``background`` returns: the highest and the mean cosine."""
 PAIRS = 15
 """Products of two of five numbers."""
+LARGER = 6
+"""The size of a library, and its products with these five."""
 LONG_WORDS = 60
 """spec/encoder.md, gate."""
 
@@ -99,23 +104,22 @@ class Embedder(Protocol):
 
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
-    attribute ``calibration``, seven numbers in the order of :class:`EmbedderCalibration`, perhaps
-    with one for each feature of ``hybrid`` after them, and perhaps eighteen for ``background``,
-    ``pairs`` and ``margin`` after these, its cosine counts in the probability. The method
-    ``background`` gets a request's vector as signed bytes of norm :data:`UNIT`, and returns its
-    highest and its mean cosine with whatever the embedder takes for the skills of the world. With
-    an attribute ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where
-    the best skills of English requests are ordered once more; without it the cosine of the built-in
-    table does. With an attribute ``passages``, two numbers in the order of
-    :class:`EmbedderPassages`, it reads the bodies of skills as well. The method ``asides`` gets a
-    request, and returns (start, end, probability that it is set aside) of each piece of it. The
-    method ``talk`` gets what ``background`` gets, and returns the probability that no work is asked
-    for ("thanks, that worked"). An attribute ``threads`` is how many threads it may use for several
-    texts; work in the background sets it to 1. An embedder with a true attribute ``is_english``
-    understands English alone: a request or a skill in another language comes to it put into English
-    word by word, by the word list, and what tells the kind of a log or of code stands after the
-    question. With an attribute ``multilingual`` too, an embedder whose unit vectors lie in the same
-    space, that one reads such texts as they are, and the mean of both counts.
+    attribute ``calibration``, the first 7 or 21 numbers of :class:`EmbedderCalibration`, or with a
+    method ``background`` 39 or 45, its cosine counts in the probability. That method gets a
+    request's vector as signed bytes of norm :data:`UNIT`, and returns its highest and its mean
+    cosine with whatever the embedder takes for the skills of the world. With an attribute
+    ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where the best skills
+    of English requests are ordered once more; without it the cosine of the built-in table does.
+    With an attribute ``passages``, two numbers in the order of :class:`EmbedderPassages`, it reads
+    the bodies of skills as well. The method ``asides`` gets a request, and returns (start, end,
+    probability that it is set aside) of each piece of it. The method ``talk`` gets what
+    ``background`` gets, and returns the probability that no work is asked for ("thanks, that
+    worked"). An attribute ``threads`` is how many threads it may use for several texts; work in the
+    background sets it to 1. An embedder with a true attribute ``is_english`` understands English
+    alone: a request or a skill in another language comes to it put into English word by word, and
+    what tells the kind of a log or of code stands after the question. With an attribute
+    ``multilingual`` too, an embedder whose unit vectors lie in the same space, that one reads such
+    texts as they are, and the mean of both counts.
     """
 
     @property
@@ -177,20 +181,21 @@ def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
 def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
     """Return the embedder's calibration, if any.
 
-    Raises InvalidInput for anything but seven numbers, these and one for each feature, or all these
-    and eighteen for a method ``background``, pairs and margin.
+    Raises InvalidInput for another count of numbers than :class:`Embedder` says.
     """
-    least = len(EmbedderCalibration._fields) - 4
+    least = len(EmbedderCalibration._fields) - 5
     counts = [least, least + FEATURES]
     if callable(getattr(embedder, "background", None)):
-        counts.append(least + FEATURES + BACKGROUND + PAIRS + 1)
+        known = counts[-1] + BACKGROUND + PAIRS + 1
+        counts += [known, known + LARGER]
     what = f"{' or '.join(map(str, counts))} finite numbers"
     numbers = _numbers_of(embedder, "calibration", what, *counts)
     if numbers is None:
         return None
     features, rest = numbers[least : counts[1]], numbers[counts[1] :]
-    background, pairs, margin = rest[:BACKGROUND], rest[BACKGROUND:-1], rest[-1] if rest else 0.0
-    return EmbedderCalibration._make((*numbers[:least], features, background, pairs, margin))
+    margin, larger = rest[BACKGROUND + PAIRS :][:1] or (0.0,), rest[BACKGROUND + PAIRS + 1 :]
+    most = (features, rest[:BACKGROUND], rest[BACKGROUND:][:PAIRS], *margin, larger)
+    return EmbedderCalibration._make((*numbers[:least], *most))
 
 
 def order_of(embedder: Embedder) -> EmbedderOrder | None:

@@ -70,11 +70,11 @@ def adjust_by_cosine(
     best: int,
     cosines: Mapping[int, float],
     features: Features,
+    query: QueryFeatures,
     calibration: EmbedderCalibration,
     background: Sequence[float] = (),
     *,
     margin: float,
-    is_english: bool,
 ) -> float:
     """Return the log-odds after an embedder's cosines of the candidates.
 
@@ -86,17 +86,17 @@ def adjust_by_cosine(
     nearest = background[0] if background else 0.0
     facts = (log_odds, cosine, ahead, nearest, margin)
     pairs = [one * other for one, other in combinations_with_replacement(facts, 2)]
-    parts = [
-        counts.bias,
-        counts.log_odds * log_odds,
-        counts.cosine * cosine,
-        counts.ahead * ahead,
-        counts.margin * margin,
-        *(weight * value for weight, value in zip(counts.features, features, strict=False)),
-        *(weight * value for weight, value in zip(counts.background, background, strict=False)),
-        *(weight * value for weight, value in zip(counts.pairs, pairs, strict=False)),
-    ]
-    if is_english:
+    larger = [max(0.0, query.size - FORTY) * value for value in (1.0, *facts)]
+    parts = [counts.bias, counts.log_odds * log_odds, counts.cosine * cosine, counts.ahead * ahead]
+    parts.append(counts.margin * margin)
+    for weights, values in (
+        (counts.features, features),
+        (counts.background, background),
+        (counts.pairs, pairs),
+        (counts.larger, larger),
+    ):
+        parts += [weight * value for weight, value in zip(weights, values, strict=False)]
+    if not query.foreign:
         parts += [counts.english, counts.english_cosine * cosine, counts.english_ahead * ahead]
     return reduce(add, parts, 0.0)
 
@@ -200,6 +200,8 @@ MEAN_LOG_SIZE = 5.7
 """log(300 skills): a library of average size."""
 LOG_SIZE_RANGE = (0.69, 9.26)
 """log(1 + size) of the smallest and largest training library. Other sizes are clamped."""
+FORTY = -1.0
+"""The size of a library of forty skills, as a feature: near misses exist for these alone."""
 SHORT_LOG_LENGTH = 1.7
 """log(1 + 4.5 terms): below it, features of a request carry little information."""
 LONG_LOG_LENGTH = 3.0

@@ -327,10 +327,10 @@ class ScoredHybrid(Scored):
             self.best,
             cosines,
             self.features,
+            self.query_features,
             calibration,
             self.candidates.background,
             margin=self.margin,
-            is_english=self.analysed.is_english,
         )
 
     @cached_property
