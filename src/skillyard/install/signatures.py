@@ -223,9 +223,5 @@ def with_signer(entry: LockedSkill, signer: CertificateSigner | None) -> LockedS
     others = {key: value for key, value in entry.extra.items() if key != SIGNER_KEY}
     if signer is None or entry.digest is None:
         return replace(entry, extra=others)
-    record: Json = {
-        "digest": entry.digest,
-        "identity": signer.identity,
-        "issuer": signer.issuer,
-    }
+    record: Json = {"digest": entry.digest, "identity": signer.identity, "issuer": signer.issuer}
     return replace(entry, extra={**others, SIGNER_KEY: record})

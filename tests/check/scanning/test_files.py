@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.base.shapes.details import ScanFinding
-from skillyard.check.scanning import (
-    SkillFile,
-    files_of_folder,
-    files_of_package,
-    scan_files,
-)
+from skillyard.check.scanning import SkillFile, files_of_folder, files_of_package, scan_files
 from skillyard.check.scanning.files import _MAX_LARGE_BYTES
 from skillyard.files import DEFAULT_LIMITS
 from tests.parity.trees import write_tree as _write

@@ -13,13 +13,7 @@ from skillyard.check.validation import PROFILES, RULES
 from skillyard.check.validation.file_rules import FILE_RULES
 
 _SOURCE = Path(skillyard.__file__).parent
-_OTHERS = (
-    "engine/embedding/",
-    "evals/",
-    "install/",
-    "serve/",
-    "store/",
-)
+_OTHERS = ("engine/embedding/", "evals/", "install/", "serve/", "store/")
 """Folders whose codes are of what comes from elsewhere: `check` looks at none of it."""
 _ALONE = frozenset({"base/io/folder_manifest.py"})
 """Modules beside them: what approving looks through."""

@@ -72,6 +72,18 @@ def test_the_next_process_parses_no_file(root: Path, monkeypatch: pytest.MonkeyP
     assert (done.stdout, done.stderr) == ("IndexedCatalog chart-7\n", "")
 
 
+def test_pages_beside_a_skill_count_as_they_are_now_and_nothing_outside_is_read(root: Path) -> None:
+    page = root / "chart-3" / "references" / "globe.md"
+    write_tree(root.parent, {"secret.md": "Isochrones.", "skills/chart-3/references/globe.md": ""})
+    (page.parent / "outside.md").symlink_to(root.parent / "secret.md")
+    for text, word in (("# Globe\n\nGreat circles.", "circles"), ("Azimuths.", "azimuth")):
+        page.write_text(text, encoding="utf-8")
+        for catalog in (sy.load_catalog(root), read_catalog(root)):
+            matches = sy.rank(catalog, f"{word} isochrones")
+            assert [m.skill.name for m in matches if m.signals.get("words")] == ["chart-3"]
+            assert sy.rank(catalog, "isochrones") == []
+
+
 def test_every_field_of_every_skill_is_as_in_its_file(root: Path) -> None:
     indexed, read = sy.load_catalog(root), read_catalog(root)
     assert [match.skill for match in sy.rank(indexed, "chart", limit=9)] == [

@@ -69,6 +69,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a new skill": lambda root: write_tree(root, {"c/SKILL.md": document("c", "Does C.")}),
     "a new skill in a skill": lambda root: write_tree(root, {"a/x/SKILL.md": document("x", "X.")}),
     "a new reference": lambda root: write_tree(root, {"a/references/new.md": "New."}),
+    "a reference changed": lambda root: write_tree(root, {"a/references/more.md": "Other text."}),
     "a reference removed": lambda root: (root / "a/references/more.md").unlink(),
     "a new reference folder": lambda root: write_tree(root, {"b/docs/new.md": "New."}),
     "a new convention file": lambda root: write_tree(root, {"project/CLAUDE.md": "Be brief."}),
@@ -172,7 +173,6 @@ def test_without_folder_times_what_a_walk_does_not_look_at_changes_nothing(
 ) -> None:
     root = write_tree(tmp_path / "skills", TREE)
     record, fingerprint = record_of(walk(root), index)
-    (root / "a/references/more.md").write_text("Other text.")
     (root / "project/build/deep").mkdir()
     os.utime(root / "b")
     assert scan_fingerprint(walk(root)) == fingerprint

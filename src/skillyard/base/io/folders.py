@@ -15,13 +15,7 @@ import sys
 from contextlib import AbstractContextManager
 from itertools import islice
 
-from skillyard.base.io.files import (
-    is_link,
-    open_to_read,
-    refuse_link,
-    same_file,
-    same_path,
-)
+from skillyard.base.io.files import is_link, open_to_read, refuse_link, same_file, same_path
 
 _BY_DESCRIPTOR = sys.platform != "win32" and os.open in os.supports_dir_fd
 _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0)

@@ -15,12 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Literal, NamedTuple
 
 from skillyard.base.arguments import check_arguments
-from skillyard.base.configuration import (
-    named_toml,
-    project_folders,
-    project_toml,
-    read_user_file,
-)
+from skillyard.base.configuration import named_toml, project_folders, project_toml, read_user_file
 from skillyard.base.errors import InvalidInput
 from skillyard.base.strict_toml import NO_KEY, TomlFile, read_record
 

@@ -226,14 +226,7 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
                 paid = f", ${cost:.2f}" if cost else ""
                 bar(done, total, f"{plural(calls, 'request')}{paid}" if calls else "")
 
-        result = eval_run(
-            catalog,
-            eval_type,
-            options,
-            stop=stop,
-            on_step=show,
-            warn=console.note,
-        )
+        result = eval_run(catalog, eval_type, options, stop=stop, on_step=show, warn=console.note)
     reports: list[str] = []
     if args.format:
         from skillyard.evals.operations.eval_results import read_report, write_report

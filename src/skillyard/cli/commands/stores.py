@@ -129,11 +129,7 @@ def publish(args: Namespace, console: Console) -> int:
     from skillyard.base.io.processes import processors
     from skillyard.cli.source import unbound_library_of
     from skillyard.store.opening import open_store
-    from skillyard.store.operations.folder_publish import (
-        WAIT_S,
-        PublishOptions,
-        publish_folders,
-    )
+    from skillyard.store.operations.folder_publish import WAIT_S, PublishOptions, publish_folders
 
     publisher, jobs = _publisher(args, console), processors() if args.jobs is None else args.jobs
     where = (args.tenant, publisher, args.namespace, args.source, args.durability)

@@ -1,7 +1,7 @@
 """The layout of a tree of skills, and what a walk of it finds: candidate files and stamps."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic
@@ -23,6 +23,8 @@ OWN_FOLDERS = frozenset(["references", "scripts", "assets", "resources", "docs",
 """Folders that belong to a skill when they lie in its folder. They are not searched for skills."""
 REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
 """Folders in which Skyll finds reference documents, besides the folder of ``SKILL.md`` itself."""
+MAX_PAGES = 32
+"""Reference documents of a skill whose beginnings count for it."""
 
 
 class Root(NamedTuple):
@@ -50,6 +52,11 @@ class Stamp(NamedTuple):
     inode: int
     device: int
 
+    @classmethod
+    def of(cls, now: os.stat_result) -> "Stamp":
+        """Return the stamp of a file with that status."""
+        return cls(now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev)
+
 
 class Candidate(NamedTuple):
     """One file that should be a skill."""
@@ -70,6 +77,14 @@ class Candidate(NamedTuple):
     """The real file, when ``path`` is a link that stays inside its folder."""
     plugin: str = ""
     """The name of its plugin, which is a prefix of the skill's name."""
+    pages: tuple[Stamp, ...] = ()
+    """The stamps of the first references, whose beginnings are indexed with it."""
+
+    def stamps(self) -> Iterator[tuple[str, Stamp]]:
+        """Yield each file that its document depends on, by path."""
+        yield self.path, self.stamp
+        for reference, stamp in zip(self.references, self.pages, strict=False):
+            yield self.path.removesuffix(self.parts[-1]) + reference.path, stamp
 
 
 class CandidateFile(NamedTuple):

@@ -30,6 +30,7 @@ from skillyard.engine.discovery.entries import (
 from skillyard.engine.discovery.layout import (
     BUILD_FOLDERS,
     HEAVY_FOLDERS,
+    MAX_PAGES,
     OWN_FOLDERS,
     REFERENCE_FOLDERS,
     RUNTIME_FOLDER,
@@ -340,7 +341,7 @@ class Walk:
             oasis = place.under_oasis and skill_file.name == SKILL_FILE
             origin = Origin.OASIS if oasis else Origin.AGENTSKILLS
             origin = Origin.RUNTIME if place.runtime else origin
-            self._add(place, skill_file, origin, name, references)
+            self._add(place, skill_file, origin, name, references, self._pages(place, references))
         self._single_files(place, files, skill_file)
         for file in files:
             if may_be_link(name, file):
@@ -380,6 +381,15 @@ class Walk:
                 " folder that it names",
                 "error",
             )
+
+    def _pages(self, place: _Place, references: Sequence[Reference]) -> tuple[Stamp, ...]:
+        """Return the stamps of the references that count."""
+        try:
+            paths = [join(place.path, each.path) for each in references[:MAX_PAGES]]
+            return tuple(map(Stamp.of, map(os.lstat, paths)))
+        except OSError:  # one is gone since the folder was listed
+            self.is_plain = False
+            return ()
 
     def _reference_folders(
         self, place: _Place, opened: Folder, folders: list[os.DirEntry[str]]
@@ -443,6 +453,7 @@ class Walk:
         origin: str,
         folder: str | None,
         references: tuple[Reference, ...] = (),
+        pages: tuple[Stamp, ...] = (),
     ) -> None:
         path = join(place.path, entry.name)
         if odd_file_name(entry.name) or (folder is not None and odd_file_name(folder)):
@@ -459,6 +470,7 @@ class Walk:
             references,
             None,
             place.plugin,
+            pages,
         )
         if not entry_is_link(entry):
             self._add_file(candidate, entry)
@@ -495,10 +507,7 @@ class Walk:
                 "make it a text file",
             )
             return
-        stamp = Stamp(
-            status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
-        )
-        self.candidates.append(candidate._replace(stamp=stamp))
+        self.candidates.append(candidate._replace(stamp=Stamp.of(status)))
 
     def _children(
         self,

@@ -105,7 +105,7 @@ class Embedder(Protocol):
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, the first 7 or 21 numbers of :class:`EmbedderCalibration`, or with a
-    method ``background`` 39 or 45, its cosine counts in the probability. That method gets a
+    method ``background`` all 45, its cosine counts in the probability. That method gets a
     request's vector as signed bytes of norm :data:`UNIT`, and returns its highest and its mean
     cosine with whatever the embedder takes for the skills of the world. With an attribute
     ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where the best skills
@@ -186,14 +186,13 @@ def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
     least = len(EmbedderCalibration._fields) - 5
     counts = [least, least + FEATURES]
     if callable(getattr(embedder, "background", None)):
-        known = counts[-1] + BACKGROUND + PAIRS + 1
-        counts += [known, known + LARGER]
+        counts.append(counts[-1] + BACKGROUND + PAIRS + 1 + LARGER)
     what = f"{' or '.join(map(str, counts))} finite numbers"
     numbers = _numbers_of(embedder, "calibration", what, *counts)
     if numbers is None:
         return None
     features, rest = numbers[least : counts[1]], numbers[counts[1] :]
-    margin, larger = rest[BACKGROUND + PAIRS :][:1] or (0.0,), rest[BACKGROUND + PAIRS + 1 :]
+    margin, larger = rest[-LARGER - 1 :][:1] or (0.0,), rest[-LARGER:]
     most = (features, rest[:BACKGROUND], rest[BACKGROUND:][:PAIRS], *margin, larger)
     return EmbedderCalibration._make((*numbers[:least], *most))
 

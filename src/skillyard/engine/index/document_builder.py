@@ -19,11 +19,13 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from math import log, log1p
 from typing import Any, NamedTuple
 
+from skillyard.base.errors import ResourceRefused
 from skillyard.base.sums import stable_sum
 from skillyard.engine.analysis import STANDARD
 from skillyard.engine.analysis.analyzer import (
@@ -85,6 +87,11 @@ K1 = 2.5
 B = 0.95
 """Strength of length normalisation, 0..1."""
 
+PAGE_CHARS = 600
+"""How much of each page beside a SKILL.md is indexed (``training/README.md``)."""
+_MARKS = re.compile(r"\A---\n.*?\n---\n|```|~~~", re.DOTALL)
+"""The frontmatter of a page, and the fences of its code, as its end is cut off."""
+
 Counts = dict[str, int]
 
 
@@ -104,7 +111,7 @@ class FieldCounts(NamedTuple):
 def field_texts(skill: Skill) -> tuple[str, ...]:
     """Return the texts of the seven fields, in the order of :class:`FieldCounts`."""
     description, avoid = split_description(skill.description)
-    body = split_body(skill.body or "")
+    body = split_body("\n\n".join((skill.body or "", *_pages(skill))))
     return (
         _names(skill),
         description,
@@ -116,6 +123,20 @@ def field_texts(skill: Skill) -> tuple[str, ...]:
         body.code,
         avoid,
     )
+
+
+def _pages(skill: Skill) -> Iterator[str]:
+    """Yield the name and the beginning of each page beside a SKILL.md, as parts of its body."""
+    from skillyard.engine.discovery.layout import MAX_PAGES  # a query does not build documents
+    from skillyard.engine.resources import read_resource
+
+    for page in [each for each in skill.references if each.path[-3:].lower() == ".md"][:MAX_PAGES]:
+        text = page.content or ""
+        if page.content is None and skill.origin is not None:  # it comes from a file
+            with suppress(ResourceRefused):
+                text = read_resource(skill, page.path)[: 4 * PAGE_CHARS].decode("utf-8", "replace")
+        if start := _MARKS.sub("", text)[:PAGE_CHARS]:
+            yield f"## {page.name[:-3].translate(JOINERS)}\n\n{start}"
 
 
 def _names(skill: Skill) -> str:

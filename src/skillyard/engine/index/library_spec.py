@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 WALK = "walk"
 """The side file with the record of the walk."""
-WEIGHTING_VERSION = 9
+WEIGHTING_VERSION = 10
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
-VERSION = "15"
+VERSION = "16"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 
@@ -231,7 +231,8 @@ def decode_candidate(fields: "Sequence[Any]") -> "Candidate":
     file = Candidate(*fields)
     references = tuple(Reference(*each) for each in file.references)
     parts, stamp = tuple(file.parts), Stamp(*file.stamp)
-    return file._replace(parts=parts, stamp=stamp, references=references)
+    pages = tuple(Stamp(*each) for each in file.pages)
+    return file._replace(parts=parts, stamp=stamp, references=references, pages=pages)
 
 
 def read_files(searcher: "SegmentSearcher", prefixes: Sequence[str]) -> "dict[str, CandidateFile]":
@@ -328,7 +329,7 @@ def encode_walk(scan: "Scan", fingerprint: str, index_folder: str) -> bytes:
         "variables": {name: os.environ.get(name) for name in sorted(names)},
         "places": dict(places),
         "folders": _encode_folders(observations, index_folder),
-        "files": [(candidate.path, candidate.stamp) for candidate in scan.candidates],
+        "files": [each for candidate in scan.candidates for each in candidate.stamps()],
         "absent": observations.absent,
     }
     return json.dumps(record, separators=(",", ":")).encode("ascii")

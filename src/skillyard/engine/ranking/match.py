@@ -309,14 +309,7 @@ def rank(
     """
     if limit is not None and limit < 0:
         raise InvalidInput("limit must be None or an integer of at least 0")
-    query = Query(
-        text,
-        files,
-        recent_activity,
-        include_tags,
-        exclude_tags,
-        include_references,
-    )
+    query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
     resolved, scored = score_query(catalog, query, scorer)

@@ -29,12 +29,7 @@ from skillyard.install.copies.lockfile import (
 )
 from skillyard.install.copies.placement import Placed, content_digest
 from skillyard.install.copies.verdict import check_accept
-from skillyard.install.operations.admission import (
-    SignatureCheck,
-    admit,
-    check_package,
-    check_pin,
-)
+from skillyard.install.operations.admission import SignatureCheck, admit, check_package, check_pin
 from skillyard.install.operations.destinations import (
     SHARED,
     InstallPlaces,

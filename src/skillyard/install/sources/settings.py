@@ -30,11 +30,7 @@ OFFLINE = "SKILLYARD_OFFLINE"
 
 _ALL = tuple(BUILT_IN)
 """Compared by identity: a list that names the same sources is a choice."""
-_PLACES = {
-    "registry": "registry_files",
-    "github": "repositories",
-    "well-known": "sites",
-}
+_PLACES = {"registry": "registry_files", "github": "repositories", "well-known": "sites"}
 """Source -> the setting with the places that it queries."""
 
 

@@ -176,10 +176,7 @@ class Transport:
             follow_redirects=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
             timeout=httpx2.Timeout(self.deadline_s),
-            limits=httpx2.Limits(
-                max_connections=None,
-                max_keepalive_connections=MAX_REQUESTS,
-            ),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=MAX_REQUESTS),
         )
         return self
 
